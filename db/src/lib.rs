@@ -1,0 +1,1 @@
+//! Entities, migrations and connections of stowplan's database.

@@ -1,0 +1,1 @@
+//! The HTTP surfaces of stowplan: Placement, compute and native.

@@ -1,0 +1,1 @@
+//! Queues, jobs and the session with its actions and plugins.

@@ -1,0 +1,1 @@
+//! scheduler.conf: every option of stowplan, typed once.

@@ -1,0 +1,1 @@
+//! Filters, weighers, selection and explanation: pure functions over host columns.

@@ -1,0 +1,1 @@
+//! Ids, names, quantities, request and host types of stowplan; no input or output.

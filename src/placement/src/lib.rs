@@ -1,0 +1,1 @@
+//! Placement semantics over the ledger: validation, candidates, usages.

@@ -1,0 +1,1 @@
+//! Hosts, host aggregates, server groups and select_destinations.

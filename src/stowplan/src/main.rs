@@ -1,0 +1,3 @@
+//! One ledger and one engine that place virtual machines and batch jobs.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Black-box tests of stowplan against the real binary.

@@ -1,0 +1,59 @@
+//! `[api]` and `[oslo_policy]`: the HTTP door and who may pass it.
+
+use std::path::PathBuf;
+
+use crate::macros::{choice, section};
+
+choice! {
+    /// How a caller proves who it is.
+    AuthStrategy {
+        /// The token is taken at its word: `user:project`, roles from X-Roles.
+        Noauth2 = "noauth2",
+    }
+}
+
+section! {
+    /// The HTTP service.
+    api: Api = "api" {
+        /// How a caller proves who it is. noauth2 believes any token and is for
+        /// tests and closed networks.
+        auth_strategy: AuthStrategy = AuthStrategy::Noauth2,
+            older(&[("DEFAULT", "auth_strategy")]),
+            refuse("keystone", "tokens of Keystone cannot be checked by this version");
+        /// Allow noauth2 on an address that other machines can reach.
+        allow_insecure_noauth: bool = false;
+        /// Address to listen on.
+        bind_host: String = "127.0.0.1".to_owned();
+        /// TCP port to listen on; 0: any free one.
+        bind_port: u16 = 8778;
+        /// Threads that serve requests; unset: one per CPU.
+        workers: Option<u32> = None, min(1.0), sample("<number of CPUs>");
+        /// Path under which the Placement API is served besides the root, such as
+        /// /placement; empty: at the root alone.
+        placement_prefix: String = String::new();
+        /// Path under which the compute API's calls are served besides /v2.1, such
+        /// as /compute; empty: at /v2.1 alone.
+        compute_prefix: String = String::new();
+        /// Largest body of a request, in bytes.
+        max_request_body_size: u64 = 16_777_216, min(1024.0), mutable,
+            older(&[("oslo_middleware", "max_request_body_size")]);
+        /// Most items in one page of a list.
+        max_limit: u32 = 1000, min(1.0), mutable, older(&[("DEFAULT", "osapi_max_limit")]);
+    }
+}
+
+section! {
+    /// Who may do what.
+    oslo_policy: OsloPolicy = "oslo_policy" {
+        /// Refuse tokens of another scope than a rule asks for. Scope is always
+        /// enforced; false is accepted and changes nothing.
+        enforce_scope: bool = true;
+        /// Use the new defaults of rules alone; false: what the older ones allow is
+        /// allowed too.
+        enforce_new_defaults: bool = true;
+        /// YAML file of rules that replace the defaults; a relative path starts at
+        /// the folder of the configuration file. The file need not exist, and is
+        /// read again when it changes.
+        policy_file: PathBuf = PathBuf::from("policy.yaml");
+    }
+}

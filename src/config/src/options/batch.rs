@@ -1,0 +1,55 @@
+//! `[batch]`: the cycle that places jobs.
+
+use std::time::Duration;
+
+use super::list;
+use crate::macros::{choice, section};
+use crate::value::ResourceMapping;
+
+choice! {
+    /// What queues share.
+    BatchTotal {
+        /// The capacity of batch hosts less what others hold there.
+        Available = "available",
+        /// The capacity of batch hosts.
+        Physical = "physical",
+    }
+}
+
+section! {
+    /// The cycle that places jobs. Options of a plugin stand in [batch:<plugin>].
+    batch: Batch = "batch" {
+        /// Time between two cycles; a change starts one at once.
+        schedule_period: Duration = Duration::from_secs(1), min(0.01), mutable;
+        /// Actions of a cycle, in order.
+        actions: Vec<String> =
+            list(&["enqueue", "allocate", "backfill", "reclaim", "preempt"]), mutable;
+        /// Plugins of a tier, in order; the option is given once per tier.
+        tiers: Vec<Vec<String>> = vec![list(&[
+            "priority",
+            "gang",
+            "conformance",
+            "drf",
+            "predicates",
+            "capacity",
+            "node_reservation",
+            "nodeorder",
+            "binpack",
+        ])], mutable;
+        /// How requests of tasks are held in the ledger, as dimension:CLASS:quantum.
+        /// A request is rounded up to whole quanta.
+        resource_map: Vec<ResourceMapping> = vec![
+            ResourceMapping::new("cpu", "VCPU", "1000m"),
+            ResourceMapping::new("memory", "MEMORY_MB", "1Mi"),
+            ResourceMapping::new("ephemeral-storage", "DISK_GB", "1Gi"),
+            ResourceMapping::new("nvidia.com/gpu", "PGPU", "1"),
+        ];
+        /// Most tasks on a host that does not say itself.
+        default_max_tasks: u32 = 1000, min(1.0), mutable;
+        /// How often in one cycle a job whose claim lost a race is tried again.
+        commit_retries: u32 = 3, mutable;
+        /// What queues share: available is the capacity of batch hosts less what
+        /// others hold there, physical is all of it.
+        total: BatchTotal = BatchTotal::Available, mutable;
+    }
+}

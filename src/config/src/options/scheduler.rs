@@ -1,0 +1,35 @@
+//! `[scheduler]`: how a request becomes candidates and claims.
+
+use crate::macros::section;
+
+section! {
+    /// How a request becomes candidates and claims.
+    scheduler: Scheduler = "scheduler" {
+        /// Hosts given for each instance: the choice and its alternates. Also how
+        /// often a claim that lost a race is decided again.
+        max_attempts: u32 = 3, min(1.0), mutable;
+        /// Most hosts that are looked at for one request; unset: all that have a
+        /// candidate. A query to another Placement service bears 1000 when unset.
+        max_placement_results: Option<u32> = None, min(1.0), mutable;
+        /// Seconds between two searches for new hosts. Hosts are known as soon as
+        /// they report; the option is accepted and changes nothing.
+        discover_hosts_in_cells_interval: i64 = -1, min(-1.0);
+        /// Processes of the scheduler. Requests are served by the threads of [api]
+        /// workers; the option is accepted and changes nothing.
+        workers: Option<u32> = None;
+        /// Keep instances of ports on routed networks within the network's segments.
+        query_placement_for_routed_network_aggregates: bool = false, mutable;
+        /// Restrict projects to the host aggregates whose metadata names them under a
+        /// key that begins with filter_tenant_id.
+        limit_tenants_to_placement_aggregate: bool = false, mutable;
+        /// Refuse a project that no host aggregate names, if projects are restricted.
+        placement_aggregate_required_for_tenants: bool = false, mutable;
+        /// Ask for hosts that support the disk format of the image.
+        query_placement_for_image_type_support: bool = false, mutable;
+        /// Keep flavors and images without the required traits of a host aggregate
+        /// (metadata trait:NAME=required) off its hosts.
+        enable_isolated_aggregate_filtering: bool = false, mutable;
+        /// Ask for hosts that support the buses and models named by the image.
+        image_metadata_prefilter: bool = false, mutable;
+    }
+}

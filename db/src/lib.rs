@@ -1,1 +1,29 @@
-//! Entities, migrations and connections of stowplan's database.
+//! Entities, migrations and connections of stowplan's database, alike on
+//! SQLite, PostgreSQL and MariaDB.
+//!
+//! The ledger is written by one task of each process through [`Batch`] or
+//! [`Connection::write`]: one transaction moves the head row by compare-and-set
+//! and carries the rows of all the mutations in it, as text with the values in
+//! place ([`render`]), since round trips decide the rate.
+
+mod batch;
+mod connect;
+pub mod entity;
+mod head;
+mod literal;
+mod migration;
+mod schema;
+mod spec;
+#[cfg(feature = "test-support")]
+pub mod testing;
+mod trouble;
+
+pub use batch::{Batch, Written};
+pub use connect::{ConnectError, Connection, connect};
+pub use head::{journal_batch, journal_since, read_head};
+pub use literal::{LiteralError, render, render_into};
+pub use schema::{SchemaError, Step, Version, migrate, schema_version};
+pub use sea_orm;
+pub use sea_orm::{DbBackend as Backend, DbErr};
+pub use spec::ConnectSpec;
+pub use trouble::Trouble;

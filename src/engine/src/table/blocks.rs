@@ -1,0 +1,69 @@
+//! A column in blocks of 256 hosts, copied on write.
+//!
+//! Cloning shares every block; a write copies the one block it touches if
+//! somebody else still holds it. So a clone that is written to is an overlay.
+
+use std::sync::Arc;
+
+use super::HostIx;
+
+/// Hosts in a block.
+pub const BLOCK: usize = 256;
+
+/// A column of `T`, one value a host. Beyond its end every value is the default.
+#[derive(Clone, Debug)]
+pub struct Blocks<T>(Arc<Vec<Arc<[T; BLOCK]>>>);
+
+/// A column of whole numbers.
+pub type Column = Blocks<i64>;
+
+impl<T> Default for Blocks<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Blocks<T> {
+    /// The value of one host; `None` beyond the end.
+    #[must_use]
+    pub fn get(&self, host: HostIx) -> Option<&T> {
+        let at = host.index();
+        self.0.get(at / BLOCK).map(|block| &block[at % BLOCK])
+    }
+
+    /// Block number `n`: the hosts from `n` x 256 on.
+    #[must_use]
+    pub fn block(&self, n: usize) -> Option<&[T; BLOCK]> {
+        self.0.get(n).map(Arc::as_ref)
+    }
+
+    /// Blocks there are.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl<T: Copy + Default> Blocks<T> {
+    /// The value of one host.
+    #[must_use]
+    pub fn value(&self, host: HostIx) -> T {
+        self.get(host).copied().unwrap_or_default()
+    }
+}
+
+impl<T: Clone + Default> Blocks<T> {
+    /// Sets the value of one host and returns the old one. The column grows
+    /// as needed.
+    pub fn set(&mut self, host: HostIx, value: T) -> T {
+        let at = host.index();
+        let blocks = Arc::make_mut(&mut self.0);
+        if blocks.len() <= at / BLOCK {
+            let default = T::default();
+            let empty = Arc::new(std::array::from_fn(|_| default.clone()));
+            blocks.resize(at / BLOCK + 1, empty);
+        }
+        let block = Arc::make_mut(&mut blocks[at / BLOCK]);
+        std::mem::replace(&mut block[at % BLOCK], value)
+    }
+}

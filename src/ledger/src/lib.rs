@@ -1,1 +1,147 @@
-//! The ledger of stowplan: image in memory, changes, journal and the one writer.
+//! The ledger of stowplan: one truth in the database, one image in memory.
+//!
+//! Reads are answered from the [`Image`], an immutable value that is swapped
+//! whole. Writes are proposals: closures that check themselves against the
+//! newest image and give a [`Change`]; the one writer commits what waits as one
+//! transaction, publishes the next image, and only then answers. The rules of
+//! Placement, scheduling and batch live in their own crates; the ledger knows
+//! changes and how to apply them.
+
+pub mod change;
+mod decisions;
+mod error;
+mod heartbeat;
+pub mod image;
+mod journal;
+mod lock;
+pub mod rows;
+mod shared;
+mod store;
+mod writer;
+
+pub use change::{Change, Entry, Record};
+pub use decisions::StoredDecision;
+pub use error::{OpenError, Unavailable, WriteError};
+pub use heartbeat::Flushed;
+pub use image::Image;
+pub use shared::Limits;
+pub use store::load::{Progress, Quiet};
+
+use shared::Shared;
+use std::{path::PathBuf, sync::Arc};
+use stowplan_db::{ConnectSpec, connect, migrate};
+use tokio::sync::{mpsc, oneshot, watch};
+use writer::{Message, Proposal, Writer};
+
+/// What a ledger is opened from.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// The database.
+    pub database: ConnectSpec,
+    /// The file that keeps other stowplan processes away from a SQLite
+    /// database; none on the servers and in memory.
+    pub lock_file: Option<PathBuf>,
+    /// Bounds of the writer.
+    pub limits: Limits,
+}
+
+/// The ledger, open: cheap to clone.
+#[derive(Clone)]
+pub struct Ledger {
+    shared: Arc<Shared>,
+    outbox: mpsc::Sender<Message>,
+    lock: Arc<Option<lock::Lock>>,
+}
+
+impl Ledger {
+    /// Opens the database, brings its schema up to date, loads the image and
+    /// starts the writer on the current tokio runtime.
+    ///
+    /// # Errors
+    /// When another process holds the database, when it cannot be reached or
+    /// is newer than this version, or when a row cannot be read.
+    pub async fn open(
+        options: OpenOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Self, OpenError> {
+        let lock = options.lock_file.as_deref().map(lock::Lock::take).transpose()?;
+        let connection = connect(&options.database).await.map_err(OpenError::database)?;
+        migrate(&connection, |_| {}).await.map_err(OpenError::database)?;
+        let image = store::load::load(&connection, progress).await?;
+        let shared = Arc::new(Shared::new(connection, options.limits, image));
+        let (outbox, inbox) = mpsc::channel(options.limits.queue);
+        let writer = Writer { shared: shared.clone(), inbox };
+        tokio::spawn(writer.run());
+        Ok(Self { shared, outbox, lock: Arc::new(lock) })
+    }
+
+    /// The newest image. Take it once per answer or session and keep it.
+    #[must_use]
+    pub fn image(&self) -> Arc<Image> {
+        self.shared.image()
+    }
+
+    /// The number of the last committed change, to be watched.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<i64> {
+        self.shared.watch()
+    }
+
+    /// Proposes a mutation. `check` is run on the newest image (again, if
+    /// that moves on before the commit) and gives the change with what the
+    /// caller wants back, or a refusal. A change without records writes
+    /// nothing. When this returns `Ok` the change is durable and in
+    /// [`Ledger::image`].
+    ///
+    /// # Errors
+    /// The refusal, or that the ledger cannot write just now; then nothing
+    /// was changed.
+    pub async fn write<F, T, E>(&self, request_id: &str, check: F) -> Result<T, WriteError<E>>
+    where
+        F: FnMut(&Image) -> Result<(Change, T), E> + Send + 'static,
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let request_id = request_id.to_owned();
+        let proposal = Proposal { request_id, check, result: None, reply };
+        self.send(Message::Propose(Box::new(proposal)))?;
+        answer.await.unwrap_or_else(|_| Err(Unavailable::Closing.into()))
+    }
+
+    /// Changes what only the image holds (such as when a service was last
+    /// heard); nothing is written for it.
+    ///
+    /// # Errors
+    /// When the ledger is closing or too much waits.
+    pub fn touch(
+        &self,
+        change: impl FnOnce(&mut Image) + Send + 'static,
+    ) -> Result<(), Unavailable> {
+        self.send(Message::Touch(Box::new(change)))
+    }
+
+    /// Ends the writer after all that waits, and closes the database. What is
+    /// proposed afterwards is refused.
+    pub async fn close(&self) {
+        let (done, closed) = oneshot::channel();
+        if self.outbox.send(Message::Close(done)).await.is_ok() {
+            let _ = closed.await;
+        }
+        if let Err(error) = self.shared.connection.close().await {
+            tracing::warn!(%error, "the database was not closed in good order");
+        }
+        if let Some(lock) = self.lock.as_ref() {
+            lock.release();
+        }
+    }
+
+    fn send(&self, message: Message) -> Result<(), Unavailable> {
+        self.outbox.try_send(message).map_err(|error| match error {
+            mpsc::error::TrySendError::Full(_) => {
+                Unavailable::Overloaded { limit: self.shared.limits.queue }
+            }
+            mpsc::error::TrySendError::Closed(_) => Unavailable::Closing,
+        })
+    }
+}

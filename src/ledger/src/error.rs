@@ -1,0 +1,92 @@
+//! What can go wrong with a write, and at start.
+
+use thiserror::Error;
+
+/// Why a proposal was not committed.
+#[derive(Debug, Error)]
+pub enum WriteError<E> {
+    /// The proposal itself did not hold, by the rules of its own crate.
+    /// Nothing was changed.
+    #[error("{0}")]
+    Refused(E),
+    /// The ledger could not commit it. Nothing was changed.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+/// The ledger cannot write just now: 503 with Retry-After at the API.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The database cannot be reached, or is busy beyond all patience.
+    #[error("the database is not available: {reason}")]
+    Database {
+        /// What it said, without secrets.
+        reason: String,
+    },
+    /// The writer has stopped, because the service is stopping.
+    #[error("the ledger is closing")]
+    Closing,
+    /// More writes wait than the queue holds.
+    #[error("too many writes are waiting (limit {limit})")]
+    Overloaded {
+        /// How many may wait.
+        limit: usize,
+    },
+    /// A fault inside; the log has the details under this id.
+    #[error("internal fault {id} in the ledger; see the log")]
+    Fault {
+        /// The id in the log.
+        id: String,
+    },
+}
+
+impl Unavailable {
+    pub(crate) fn encoding(error: serde_json::Error) -> Self {
+        Self::fault(&error)
+    }
+
+    /// Logs a fault under a fresh id, and names that id.
+    pub(crate) fn fault(error: &dyn std::fmt::Display) -> Self {
+        let id = uuid::Uuid::new_v4().to_string();
+        tracing::error!(fault = %id, error = %error, "ledger fault");
+        Self::Fault { id }
+    }
+}
+
+/// Why the ledger cannot be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// Another stowplan holds the database file.
+    #[error("{path} is in use by another stowplan process; stop it first")]
+    Locked {
+        /// The lock file.
+        path: String,
+    },
+    /// The lock file cannot be made.
+    #[error("cannot lock {path}: {source}")]
+    Lock {
+        /// The lock file.
+        path: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The database cannot be opened or brought up to date.
+    #[error("{0}")]
+    Database(String),
+    /// A row of the database is not what this version writes.
+    #[error("table {table}, row {row}: {problem}")]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// Its key.
+        row: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+impl OpenError {
+    pub(crate) fn database(error: impl std::fmt::Display) -> Self {
+        Self::Database(error.to_string())
+    }
+}

@@ -1,0 +1,99 @@
+//! Queues, jobs and tasks.
+
+use super::groups::Rows;
+use crate::rows::{JobRow, QueueRow, TaskRow};
+use std::sync::Arc;
+use stowplan_model::Uuid;
+
+/// All objects of the batch layer.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    queues: imbl::OrdMap<Arc<str>, Arc<QueueRow>>,
+    last_queue_id: i64,
+    /// Jobs, in order of submission.
+    pub jobs: Rows<JobRow>,
+    job_names: imbl::HashMap<(String, String), Uuid>,
+    /// Tasks, in order of creation.
+    pub tasks: Rows<TaskRow>,
+    by_job: imbl::OrdSet<(i64, i64)>,
+    by_host: imbl::OrdSet<(Uuid, i64)>,
+}
+
+impl Batch {
+    /// A queue.
+    #[must_use]
+    pub fn queue(&self, name: &str) -> Option<&Arc<QueueRow>> {
+        self.queues.get(name)
+    }
+
+    /// All queues, in order of their names.
+    pub fn queues(&self) -> impl Iterator<Item = &Arc<QueueRow>> {
+        self.queues.values()
+    }
+
+    /// The id that the next new queue takes.
+    #[must_use]
+    pub fn next_queue_id(&self) -> i64 {
+        self.last_queue_id + 1
+    }
+
+    /// The job of a namespace with this name.
+    #[must_use]
+    pub fn job_named(&self, namespace: &str, name: &str) -> Option<&Arc<JobRow>> {
+        self.jobs.get(*self.job_names.get(&(namespace.to_owned(), name.to_owned()))?)
+    }
+
+    /// The tasks of a job, in order of creation.
+    pub fn tasks_of(&self, job: i64) -> impl Iterator<Item = &Arc<TaskRow>> {
+        let range = (job, i64::MIN)..=(job, i64::MAX);
+        self.by_job.range(range).filter_map(|(_, task)| self.tasks.by_id(*task))
+    }
+
+    /// The tasks that a host is to run or runs, in order of creation.
+    pub fn tasks_on(&self, host: Uuid) -> impl Iterator<Item = &Arc<TaskRow>> {
+        let range = (host, i64::MIN)..=(host, i64::MAX);
+        self.by_host.range(range).filter_map(|(_, task)| self.tasks.by_id(*task))
+    }
+
+    pub(super) fn put_queue(&mut self, row: &QueueRow) {
+        self.last_queue_id = self.last_queue_id.max(row.id);
+        self.queues.insert(row.name.as_str().into(), Arc::new(row.clone()));
+    }
+
+    pub(super) fn remove_queue(&mut self, name: &str) {
+        self.queues.remove(name);
+    }
+
+    pub(super) fn put_job(&mut self, row: &JobRow) {
+        self.job_names.insert((row.namespace.clone(), row.name.clone()), row.uuid);
+        self.jobs.put(row.id, row.uuid, row.clone());
+    }
+
+    pub(super) fn remove_job(&mut self, uuid: Uuid) {
+        let Some(job) = self.jobs.remove(uuid) else { return };
+        self.job_names.remove(&(job.namespace.clone(), job.name.clone()));
+        let tasks: Vec<Uuid> = self.tasks_of(job.id).map(|task| task.uuid).collect();
+        for task in tasks {
+            if let Some(task) = self.tasks.remove(task) {
+                self.unindex(&task);
+            }
+        }
+    }
+
+    pub(super) fn put_task(&mut self, row: &TaskRow) {
+        if let Some(before) = self.tasks.put(row.id, row.uuid, row.clone()) {
+            self.unindex(&before);
+        }
+        self.by_job.insert((row.job, row.id));
+        if let Some(host) = row.host {
+            self.by_host.insert((host, row.id));
+        }
+    }
+
+    fn unindex(&mut self, task: &TaskRow) {
+        self.by_job.remove(&(task.job, task.id));
+        if let Some(host) = task.host {
+            self.by_host.remove(&(host, task.id));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! The live figures of a host: what its report says, plus what we have claimed
+//! since; or the ledger's own books, where the report says nothing.
+//!
+//! A claim of ours counts until the host's report lists its instance, or its
+//! allocations go. Claims that others made are not added to a report: a resize
+//! would count twice. Batch tasks are never in a report, so they always count.
+
+use super::{Image, consumers::Consumer, hosts::Host, providers::At};
+use crate::rows::OriginKind;
+use std::{collections::BTreeSet, sync::Arc};
+use stowplan_engine::table::Figure;
+use stowplan_model::Uuid;
+
+/// MiB in a GiB.
+const MB_PER_GB: i64 = 1024;
+
+/// What some consumers hold on one host.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    vcpus: i64,
+    memory_mb: i64,
+    disk_mb: i64,
+    instances: i64,
+    io_ops: i64,
+}
+
+impl Image {
+    /// Refreshes the hosts on which a consumer holds something, or held it.
+    pub(super) fn refresh_hosts_of(&mut self, consumer: &Consumer) {
+        let mut hosts: BTreeSet<Uuid> = consumer.origin.iter().map(|origin| origin.host).collect();
+        for allocation in &consumer.allocations {
+            if let Some(provider) = self.providers.get(allocation.provider) {
+                hosts.insert(self.providers.uuid(provider.root));
+            }
+        }
+        for uuid in hosts {
+            let Some(host) = self.hosts.get(uuid).cloned() else { continue };
+            if consumer.origin.as_ref().is_some_and(|origin| origin.host == uuid) {
+                let claimed = self.claimed_on(uuid).any(|instance| instance == consumer.uuid);
+                self.hosts.set_claimed(&host, consumer.uuid, claimed);
+            }
+            self.refresh_figures(uuid);
+        }
+    }
+
+    /// Refreshes the host whose tree a provider is in.
+    pub(super) fn refresh_host_of(&mut self, provider: Uuid) {
+        let root = self.providers.find(provider).and_then(|at| self.providers.get(at));
+        if let Some(root) = root.map(|provider| self.providers.uuid(provider.root)) {
+            self.refresh_figures(root);
+        }
+    }
+
+    /// Instances that we ourselves have placed on a host.
+    pub(super) fn claimed_on(&self, host: Uuid) -> impl Iterator<Item = Uuid> {
+        let servers = self.consumers.placed_on(host).filter(|consumer| {
+            consumer.origin.as_ref().is_some_and(|origin| origin.kind == OriginKind::Server)
+        });
+        servers.map(|consumer| consumer.uuid)
+    }
+
+    pub(super) fn refresh_figures(&mut self, uuid: Uuid) {
+        let Some(host) = self.hosts.get(uuid).cloned() else { return };
+        let report = &host.row.report;
+        let ours = self.ours_since_report(&host);
+        let root = self.host_provider(uuid);
+        let ledger = Ledger { image: self, root };
+        let base = |figure| host.reported.get(figure);
+
+        let vcpus_total = report.vcpus.unwrap_or_else(|| ledger.total(&["VCPU", "PCPU"]));
+        let memory_mb = report.memory_mb.unwrap_or_else(|| ledger.total(&["MEMORY_MB"]));
+        let local_gb = report.local_gb.unwrap_or_else(|| ledger.total(&["DISK_GB"]));
+        let vcpus_used = match report.vcpus_used {
+            Some(used) => used + ours.vcpus,
+            None => ledger.used(&["VCPU", "PCPU"]),
+        };
+        let free_ram_mb = match (report.free_ram_mb, report.memory_mb_used) {
+            (Some(free), _) => free - ours.memory_mb,
+            (None, Some(used)) => memory_mb - used - ours.memory_mb,
+            (None, None) => memory_mb - ledger.used(&["MEMORY_MB"]),
+        };
+        let least = report.disk_available_least.unwrap_or(i64::MAX);
+        let disk_used_gb = match report.local_gb_used {
+            Some(used) => used,
+            None => ledger.used(&["DISK_GB"]),
+        };
+        let free_disk_gb = report.free_disk_gb.unwrap_or(local_gb - disk_used_gb).min(least);
+        let disk_reported = report.free_disk_gb.is_some() || report.local_gb_used.is_some();
+        let free_disk_mb = free_disk_gb * MB_PER_GB - if disk_reported { ours.disk_mb } else { 0 };
+        let counted = report.num_instances.is_some()
+            || report.stats.contains_key("num_instances")
+            || report.vcpus_used.is_some();
+        let instances = if counted {
+            base(Figure::NumInstances).max(report.num_instances.unwrap_or_default())
+                + ours.instances
+        } else {
+            ledger.consumers()
+        };
+        let live = [
+            (Figure::VcpusTotal, vcpus_total),
+            (Figure::VcpusUsed, vcpus_used),
+            (Figure::TotalUsableRamMb, memory_mb),
+            (Figure::FreeRamMb, free_ram_mb),
+            (Figure::TotalUsableDiskGb, local_gb),
+            (Figure::DiskMbUsed, disk_used_gb * MB_PER_GB),
+            (Figure::FreeDiskMb, free_disk_mb),
+            (Figure::NumInstances, instances),
+            (Figure::NumIoOps, base(Figure::NumIoOps) + ours.io_ops),
+        ];
+        for (figure, value) in live {
+            self.hosts.set_figure(host.ix, figure, value);
+        }
+    }
+
+    /// What we have claimed on a host that its report does not know of yet.
+    fn ours_since_report(&self, host: &Host) -> Held {
+        let mut sum = Held::default();
+        for consumer in self.consumers.placed_on(host.row.uuid) {
+            let Some(origin) = &consumer.origin else { continue };
+            let batch = origin.kind == OriginKind::BatchTask;
+            let listed = host.row.report.instances.contains_key(&consumer.uuid);
+            if batch || (origin.seq > host.row.report_seq && !listed) {
+                self.add_held(consumer, host.row.uuid, &mut sum);
+                sum.instances += 1;
+                sum.io_ops += i64::from(!batch);
+            }
+        }
+        sum
+    }
+
+    fn add_held(&self, consumer: &Arc<Consumer>, host: Uuid, sum: &mut Held) {
+        let root = self.host_provider(host);
+        for allocation in &consumer.allocations {
+            let at_host = self.providers.get(allocation.provider).map(|p| Some(p.root) == root);
+            if at_host != Some(true) {
+                continue;
+            }
+            match self.classes.name(allocation.class) {
+                "VCPU" | "PCPU" => sum.vcpus += allocation.used,
+                "MEMORY_MB" => sum.memory_mb += allocation.used,
+                "DISK_GB" => sum.disk_mb += allocation.used * MB_PER_GB,
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The ledger's own books of one host's tree.
+struct Ledger<'a> {
+    image: &'a Image,
+    root: Option<At>,
+}
+
+impl Ledger<'_> {
+    fn tree(&self) -> &[At] {
+        self.root.map_or(&[], |root| self.image.providers.tree_of(root))
+    }
+
+    fn sum(&self, classes: &[&str], of: impl Fn(At, super::names::Ix) -> i64) -> i64 {
+        let classes: Vec<_> = classes.iter().filter_map(|c| self.image.classes.ix(c)).collect();
+        let places = self.tree().iter();
+        places
+            .flat_map(|&at| classes.iter().map(move |&class| (at, class)))
+            .map(|(at, class)| of(at, class))
+            .sum()
+    }
+
+    fn used(&self, classes: &[&str]) -> i64 {
+        self.sum(classes, |at, class| self.image.providers.used(at, class))
+    }
+
+    fn total(&self, classes: &[&str]) -> i64 {
+        self.sum(classes, |at, class| {
+            self.image.providers.inventory(at, class).map_or(0, |inventory| inventory.total)
+        })
+    }
+
+    fn consumers(&self) -> i64 {
+        let holders = self.tree().iter().flat_map(|&at| self.image.consumers.of_provider(at));
+        let distinct: BTreeSet<Uuid> = holders.map(|consumer| consumer.uuid).collect();
+        distinct.len() as i64
+    }
+}

@@ -1,0 +1,94 @@
+//! Host aggregates, server groups, services and cells.
+
+use crate::rows::{CellRow, HostAggregateRow, JobRow, ServerGroupRow, ServiceRow, TaskRow};
+use std::sync::Arc;
+use stowplan_model::Uuid;
+
+/// Rows with an integer id and a uuid, in order of their ids.
+#[derive(Clone, Debug)]
+pub struct Rows<T> {
+    by_id: imbl::OrdMap<i64, Arc<T>>,
+    ids: imbl::HashMap<Uuid, i64>,
+    last_id: i64,
+}
+
+impl<T> Default for Rows<T> {
+    fn default() -> Self {
+        Self { by_id: imbl::OrdMap::new(), ids: imbl::HashMap::new(), last_id: 0 }
+    }
+}
+
+impl<T> Rows<T> {
+    pub(super) fn put(&mut self, id: i64, uuid: Uuid, row: T) -> Option<Arc<T>> {
+        self.last_id = self.last_id.max(id);
+        self.ids.insert(uuid, id);
+        self.by_id.insert(id, Arc::new(row))
+    }
+
+    pub(super) fn remove(&mut self, uuid: Uuid) -> Option<Arc<T>> {
+        let id = self.ids.remove(&uuid)?;
+        self.by_id.remove(&id)
+    }
+
+    /// The row with this uuid.
+    #[must_use]
+    pub fn get(&self, uuid: Uuid) -> Option<&Arc<T>> {
+        self.by_id(*self.ids.get(&uuid)?)
+    }
+
+    /// The row with this id.
+    #[must_use]
+    pub fn by_id(&self, id: i64) -> Option<&Arc<T>> {
+        self.by_id.get(&id)
+    }
+
+    /// All rows, in order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<T>> {
+        self.by_id.values()
+    }
+
+    /// How many rows there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.by_id.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.by_id.is_empty()
+    }
+
+    /// The id that the next new row takes.
+    #[must_use]
+    pub fn next_id(&self) -> i64 {
+        self.last_id + 1
+    }
+}
+
+/// Host aggregates, with the names of their hosts.
+pub type HostAggregates = Rows<HostAggregateRow>;
+/// Server groups, with their members.
+pub type ServerGroups = Rows<ServerGroupRow>;
+/// Services of hosts.
+pub type Services = Rows<ServiceRow>;
+/// Cells.
+pub type Cells = Rows<CellRow>;
+
+/// A row with a durable integer id.
+pub trait HasId {
+    /// The id.
+    fn id(&self) -> i64;
+}
+
+macro_rules! has_id {
+    ($($row:ty),*) => {
+        $(impl HasId for $row {
+            fn id(&self) -> i64 {
+                self.id
+            }
+        })*
+    };
+}
+
+has_id!(CellRow, HostAggregateRow, ServerGroupRow, ServiceRow, JobRow, TaskRow);

@@ -63,25 +63,14 @@ mod tests {
     use super::*;
 
     fn inventory(total: i64, reserved: i64, allocation_ratio: f64) -> Inventory {
-        Inventory {
-            total,
-            reserved,
-            min_unit: 2,
-            max_unit: 10,
-            step_size: 2,
-            allocation_ratio,
-        }
+        Inventory { total, reserved, min_unit: 2, max_unit: 10, step_size: 2, allocation_ratio }
     }
 
     #[test]
     fn capacity_rounds_towards_zero() {
-        for (total, reserved, ratio, capacity) in [
-            (10, 0, 1.0, 10),
-            (10, 3, 1.5, 10),
-            (7, 0, 0.1, 0),
-            (4, 8, 1.5, -6),
-            (5, 0, 0.0, 0),
-        ] {
+        for (total, reserved, ratio, capacity) in
+            [(10, 0, 1.0, 10), (10, 3, 1.5, 10), (7, 0, 0.1, 0), (4, 8, 1.5, -6), (5, 0, 0.0, 0)]
+        {
             assert_eq!(inventory(total, reserved, ratio).capacity(), capacity);
         }
     }

@@ -19,9 +19,7 @@ pub fn standard_traits() -> impl Iterator<Item = &'static str> {
 /// [`MAX_NAME`] long.
 #[must_use]
 pub fn is_custom(name: &str) -> bool {
-    name.strip_prefix("CUSTOM_")
-        .is_some_and(|rest| !rest.is_empty())
-        && is_plain(name)
+    name.strip_prefix("CUSTOM_").is_some_and(|rest| !rest.is_empty()) && is_plain(name)
 }
 
 /// Whether `name` has the form of any resource class, trait or consumer type:
@@ -29,9 +27,7 @@ pub fn is_custom(name: &str) -> bool {
 #[must_use]
 pub fn is_plain(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len())
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+        && name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
 }
 
 #[cfg(test)]

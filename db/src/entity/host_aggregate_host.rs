@@ -12,6 +12,8 @@ pub struct Model {
     /// The service host.
     #[sea_orm(primary_key, auto_increment = false)]
     pub host: String,
+    /// Its place in the order of joining, from 0.
+    pub position: i64,
 }
 
 /// Tables are joined by ids alone: the database knows no foreign keys.

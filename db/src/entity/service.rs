@@ -15,6 +15,8 @@ pub struct Model {
     pub host: String,
     /// The service's program, such as nova-compute.
     pub binary: String,
+    /// The availability zone that it says it is in; none means by host aggregate.
+    pub zone: Option<String>,
     /// The service's version number.
     pub version: i64,
     /// Whether an operator disabled it.

@@ -38,6 +38,7 @@ impl MigrationTrait for Migration {
             .uuid("uuid")
             .string("host", 255)
             .string("binary", 255)
+            .text_or_null("zone")
             .longs(&["version"])
             .flag("disabled")
             .text_or_null("disabled_reason")

@@ -19,7 +19,7 @@ impl MigrationTrait for Migration {
             .create(manager)
             .await?;
         NewTable::new("host_aggregate_hosts", &["aggregate_id", "host"])
-            .longs(&["aggregate_id"])
+            .longs(&["aggregate_id", "position"])
             .string("host", 255)
             .create(manager)
             .await?;
@@ -42,7 +42,7 @@ impl MigrationTrait for Migration {
             .create(manager)
             .await?;
         NewTable::new("server_group_members", &["group_id", "instance"])
-            .longs(&["group_id"])
+            .longs(&["group_id", "position"])
             .uuid("instance")
             .create(manager)
             .await

@@ -35,8 +35,7 @@ section! {
         /// as /compute; empty: at /v2.1 alone.
         compute_prefix: String = String::new();
         /// Largest body of a request, in bytes.
-        max_request_body_size: u64 = 16_777_216, min(1024.0), mutable,
-            older(&[("oslo_middleware", "max_request_body_size")]);
+        max_request_body_size: u64 = 16_777_216, min(1024.0), mutable;
         /// Most items in one page of a list.
         max_limit: u32 = 1000, min(1.0), mutable, older(&[("DEFAULT", "osapi_max_limit")]);
     }

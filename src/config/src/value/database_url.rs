@@ -1,9 +1,12 @@
-//! SQLAlchemy-style addresses of databases, rewritten for the driver in use.
+//! Where a database is, as the driver wants to hear it.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
+use super::sqlalchemy::{Parts, rewritten};
 use super::{Input, Kind, OptionType, Problem};
+use crate::redact::url_passwords;
 use crate::spec::Meta;
 
 /// Which database it is.
@@ -22,11 +25,10 @@ pub enum Backend {
 pub struct DatabaseUrl {
     /// Which database it is.
     pub backend: Backend,
-    /// Address as the driver reads it, password included.
+    /// Address as the driver reads it, password included: never to be shown.
     pub sqlx_url: String,
     /// SQLite: the file; none for a database in memory.
     pub path: Option<PathBuf>,
-    /// Address as written, without its password.
     redacted: String,
 }
 
@@ -42,10 +44,98 @@ impl DatabaseUrl {
         }
     }
 
-    /// The address without its password.
+    /// A SQLite database in memory, gone with the process.
+    pub fn in_memory() -> Self {
+        Self {
+            backend: Backend::Sqlite,
+            sqlx_url: "sqlite::memory:".to_owned(),
+            path: None,
+            redacted: "sqlite://".to_owned(),
+        }
+    }
+
+    /// The address as written, without its password.
     pub fn redacted(&self) -> &str {
         &self.redacted
     }
+
+    /// Reads an address; parameters that are left out are told in `notes`.
+    fn parse(text: &str, notes: &mut Vec<String>) -> Result<Self, Problem> {
+        let parts =
+            Parts::split(text).ok_or_else(|| Problem::expected(Self::KIND, &Meta::new()))?;
+        let backend = match parts.dialect {
+            "sqlite" => return Self::sqlite(&parts, notes),
+            "postgresql" | "postgres" => Backend::Postgres,
+            "mysql" | "mariadb" => Backend::Mysql,
+            _ => return Err(Problem::expected(Self::KIND, &Meta::new())),
+        };
+        Ok(Self {
+            backend,
+            sqlx_url: server_url(backend, &parts, notes)?,
+            path: None,
+            redacted: url_passwords(text),
+        })
+    }
+
+    fn sqlite(parts: &Parts<'_>, notes: &mut Vec<String>) -> Result<Self, Problem> {
+        if !parts.authority_is_empty() {
+            return Err(Problem::new(
+                "three slashes before a relative path of a SQLite database, four before an \
+                 absolute one",
+            ));
+        }
+        if parts.database.starts_with("file:") {
+            return Err(Problem::new("the path of a SQLite database, not a file: address"));
+        }
+        for (name, _) in &parts.query {
+            notes.push(dropped(name));
+        }
+        Ok(match parts.database {
+            "" | ":memory:" => Self::in_memory(),
+            path => Self::embedded(path),
+        })
+    }
+}
+
+/// The address of a server for the driver.
+fn server_url(
+    backend: Backend,
+    parts: &Parts<'_>,
+    notes: &mut Vec<String>,
+) -> Result<String, Problem> {
+    let scheme = if backend == Backend::Postgres { "postgres" } else { "mysql" };
+    let mut url = format!("{scheme}://");
+    if let Some(user) = &parts.user {
+        url.push_str(&escape(user, ""));
+        if let Some(password) = &parts.password {
+            url.push(':');
+            url.push_str(&escape(password, ""));
+        }
+        url.push('@');
+    }
+    url.push_str(if parts.host.is_empty() { "localhost" } else { parts.host });
+    if let Some(port) = parts.port {
+        let port: u16 = port.parse().map_err(|_| {
+            Problem::new(format!("a port from 0 to 65535 after the host, not {port}"))
+        })?;
+        url.push_str(&format!(":{port}"));
+    }
+    if parts.database.is_empty() {
+        return Err(Problem::new("the name of the database after the host"));
+    }
+    url.push('/');
+    url.push_str(&escape(parts.database, ""));
+    let (query, left_out) = rewritten(backend, &parts.query);
+    notes.extend(left_out.iter().map(|name| dropped(name)));
+    for (at, (name, value)) in query.iter().enumerate() {
+        url.push(if at == 0 { '?' } else { '&' });
+        url.push_str(&format!("{name}={}", escape(value, "")));
+    }
+    Ok(url)
+}
+
+fn dropped(parameter: &str) -> String {
+    format!("parameter {parameter} of the database URL has no effect")
 }
 
 /// Percent-encodes all but letters, digits, `-._~` and the characters of `keep`.
@@ -74,16 +164,19 @@ impl fmt::Debug for DatabaseUrl {
     }
 }
 
+impl FromStr for DatabaseUrl {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        Self::parse(text, &mut Vec::new())
+    }
+}
+
 impl OptionType for DatabaseUrl {
     const KIND: Kind = Kind::DatabaseUrl;
 
-    fn read(input: Input<'_>, meta: &Meta, _notes: &mut Vec<String>) -> Result<Self, Problem> {
-        let text = input.scalar(Self::KIND, meta)?.trim();
-        let path = text
-            .strip_prefix("sqlite:///")
-            .filter(|path| !path.is_empty())
-            .ok_or_else(|| Problem::expected(Self::KIND, meta))?;
-        Ok(Self::embedded(path))
+    fn read(input: Input<'_>, meta: &Meta, notes: &mut Vec<String>) -> Result<Self, Problem> {
+        Self::parse(input.scalar(Self::KIND, meta)?.trim(), notes)
     }
 
     fn texts(&self, _meta: &Meta) -> Vec<String> {

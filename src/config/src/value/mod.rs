@@ -6,6 +6,7 @@ mod duration;
 mod list;
 mod number;
 mod scalar;
+mod sqlalchemy;
 
 use std::fmt;
 
@@ -131,6 +132,17 @@ impl Problem {
             (None, None) => {}
         }
         Self { expected }
+    }
+
+    /// Another word was expected; says why if this one is known.
+    pub(crate) fn refused(kind: Kind, meta: &Meta, word: &str) -> Self {
+        let mut problem = Self::expected(kind, meta);
+        if let Some((refused, why)) = meta.refused
+            && refused == word
+        {
+            problem.expected.push_str(&format!(": {why}"));
+        }
+        problem
     }
 
     /// Something more particular was expected.

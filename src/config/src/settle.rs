@@ -1,0 +1,125 @@
+//! What depends on several options at once.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::error::{ConfigError, Warning};
+use crate::load::Loaded;
+use crate::options::AuthStrategy;
+use crate::origin::Origin;
+
+/// Brings options into line with one another, or says that they do not go
+/// together. `folder` is that of the configuration file.
+pub(crate) fn settle(loaded: &mut Loaded, folder: Option<&Path>, errors: &mut Vec<ConfigError>) {
+    raise_service_down_time(loaded);
+    locate_policy_file(loaded, folder);
+    refuse_open_door(loaded, errors);
+    check_tiers(loaded, errors);
+    loaded.warnings.sort_by(|a, b| origin_of(a).cmp(origin_of(b)));
+}
+
+fn origin_of(warning: &Warning) -> &Origin {
+    match warning {
+        Warning::UnknownOption { origin, .. }
+        | Warning::UnknownSection { origin, .. }
+        | Warning::OlderName { origin, .. }
+        | Warning::GoingAway { origin, .. }
+        | Warning::Adjusted { origin, .. } => origin,
+    }
+}
+
+/// A host is not down before it could have reported: the peer raises the limit
+/// in the same way.
+fn raise_service_down_time(loaded: &mut Loaded) {
+    let interval = loaded.settings.default.report_interval;
+    let limit = loaded.settings.default.service_down_time;
+    if limit > interval {
+        return;
+    }
+    let raised = interval.saturating_mul(5) / 2;
+    loaded.settings.default.service_down_time = raised;
+    loaded.warnings.push(Warning::Adjusted {
+        origin: loaded.origin("DEFAULT", "service_down_time").clone(),
+        option: ("DEFAULT", "service_down_time"),
+        how: format!("{limit} is not above report_interval {interval} and is read as {raised}"),
+    });
+}
+
+/// A relative policy file lies beside the file that names it, or beside the
+/// configuration file.
+fn locate_policy_file(loaded: &mut Loaded, folder: Option<&Path>) {
+    let folder = match loaded.origin("oslo_policy", "policy_file") {
+        Origin::File { path, .. } => path.parent(),
+        Origin::Default => folder,
+        Origin::Environment(_) | Origin::Override => None,
+    };
+    if let Some(folder) = folder {
+        let path = folder.join(&loaded.settings.oslo_policy.policy_file);
+        loaded.settings.oslo_policy.policy_file = path;
+    }
+}
+
+/// noauth2 believes any token, so it listens to this machine alone unless the
+/// operator insists.
+fn refuse_open_door(loaded: &Loaded, errors: &mut Vec<ConfigError>) {
+    let api = &loaded.settings.api;
+    let AuthStrategy::Noauth2 = api.auth_strategy;
+    let is_local = api.bind_host == "localhost"
+        || api
+            .bind_host
+            .trim_start_matches('[')
+            .trim_end_matches(']')
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback());
+    if is_local || api.allow_insecure_noauth {
+        return;
+    }
+    errors.push(ConfigError {
+        origin: loaded.origin("api", "bind_host").clone(),
+        option: Some(("api".to_owned(), "bind_host".to_owned())),
+        value: Some(format!("\"{}\"", api.bind_host)),
+        problem: "expected a loopback address, because auth_strategy is noauth2, which believes \
+                  any token (allow_insecure_noauth = true lifts this)"
+            .to_owned(),
+    });
+}
+
+/// Plugins that contradict each other are refused, orders that silence one are
+/// warned of.
+fn check_tiers(loaded: &mut Loaded, errors: &mut Vec<ConfigError>) {
+    let origin = loaded.origin("batch", "tiers").clone();
+    let batch = &loaded.settings.batch;
+    let tier_of =
+        |name: &str| batch.tiers.iter().position(|tier| tier.iter().any(|plugin| plugin == name));
+    for (one, other) in [("proportion", "capacity"), ("proportion", "hdrf")] {
+        if tier_of(one).is_some() && tier_of(other).is_some() {
+            errors.push(ConfigError {
+                origin: origin.clone(),
+                option: Some(("batch".to_owned(), "tiers".to_owned())),
+                value: None,
+                problem: format!("expected {one} or {other}, not both: each divides the cluster"),
+            });
+        }
+    }
+    let mut oddities = Vec::new();
+    for name in ["capacity", "proportion"] {
+        if tier_of(name).is_some_and(|tier| tier > 0) {
+            oddities.push(format!(
+                "{name} is not in the first tier, whose vote on victims is final: what queues \
+                 deserve or are guaranteed may protect nobody"
+            ));
+        }
+    }
+    if tier_of("overcommit").is_some() && batch.actions.iter().any(|name| name == "reclaim") {
+        oddities.push(
+            "overcommit together with action reclaim: a queue below what it deserves may wait \
+             for ever while others borrow"
+                .to_owned(),
+        );
+    }
+    loaded.warnings.extend(oddities.into_iter().map(|how| Warning::Adjusted {
+        origin: origin.clone(),
+        option: ("batch", "tiers"),
+        how,
+    }));
+}

@@ -1,0 +1,103 @@
+//! The sample file, the listing and the check.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use super::load;
+use crate::{
+    SECTIONS, Settings, ShowFormat, Sources, check, options, render_reference, render_sample,
+    render_show, show,
+};
+
+/// `UPDATE=1 cargo test -p stowplan-config sample` writes the file anew.
+#[test]
+fn the_sample_file_is_the_generated_one() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../etc/scheduler.conf");
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, render_sample()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), render_sample(), "run with UPDATE=1");
+}
+
+#[test]
+fn the_sample_uncommented_gives_the_defaults() {
+    let text: Vec<String> = render_sample()
+        .lines()
+        .filter(|line| !line.contains(" = <"))
+        .map(|line| match line.strip_prefix('#') {
+            Some(option) if !option.starts_with(' ') => option.to_owned(),
+            _ => line.to_owned(),
+        })
+        .collect();
+    let loaded = load(&text.join("\n")).unwrap();
+    let expected = Settings {
+        // Beside the file that names it, which is named without a folder.
+        oslo_policy: loaded.settings.oslo_policy.clone(),
+        ..Settings::default()
+    };
+    assert_eq!(loaded.settings, expected);
+    let unset = options().filter(|spec| (spec.texts)(&Settings::default(), &spec.meta).is_empty());
+    assert_eq!(loaded.origins.len(), options().count() - unset.count());
+    assert!(
+        render_sample()
+            .lines()
+            .all(|line| line.starts_with('#') && line.len() > 79 || line.chars().count() <= 79)
+    );
+}
+
+#[test]
+fn every_option_is_named_once_and_explained() {
+    let mut names = HashSet::new();
+    let reference = render_reference();
+    for spec in options() {
+        assert!(names.insert((spec.section, spec.name)), "{} twice", spec.name);
+        assert!(SECTIONS.iter().any(|section| section.name == spec.section));
+        assert!(spec.help.concat().trim().ends_with('.'), "{}", spec.name);
+        assert!(reference.contains(&format!("| {} |", spec.name)));
+        for older in spec.meta.older_names {
+            assert!(!options().any(|other| (other.section, other.name) == *older));
+        }
+    }
+}
+
+#[test]
+fn shown_values_have_an_origin_and_no_password() {
+    let sources = Sources::new().text(
+        "s.conf",
+        "[DEFAULT]\ntransport_url = rabbit://u:secret@h/\n[batch:extender]\napi_token = secret\n",
+    );
+    let loaded = Settings::load(&sources).unwrap();
+    let text = render_show(&loaded, ShowFormat::Text);
+    assert!(text.contains("# s.conf:2\ntransport_url = rabbit://u:***@h/\n"), "{text}");
+    assert!(text.contains("[batch:extender]\n# s.conf:4\napi_token = ***\n"), "{text}");
+    assert!(
+        text.contains("# default\nmax_attempts = 3\n#max_placement_results is unset\n"),
+        "{text}"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&render_show(&loaded, ShowFormat::Json)).unwrap();
+    assert_eq!(json["DEFAULT"]["transport_url"]["origin"], "s.conf:2");
+    assert_eq!(json["DEFAULT"]["transport_url"]["value"], "rabbit://u:***@h/");
+    assert_eq!(json["scheduler"]["max_placement_results"]["value"], serde_json::Value::Null);
+    assert!(!text.contains("secret") && !json.to_string().contains("secret"));
+    assert!(!format!("{loaded:?}").is_empty());
+}
+
+#[test]
+fn a_check_tells_errors_or_warnings() {
+    let good =
+        check(&Sources::new().text("s.conf", "[api]\nmax_limit = 5\nmax_limt = 5\n[vnc]\na = 1\n"));
+    assert!(good.is_ok);
+    assert_eq!(
+        good.text,
+        "warning: s.conf:3: [api] max_limt: there is no such option, did you mean max_limit?\n\
+         accepted without effect, as they are for other services: [vnc] a\n\
+         1 set, 1 warned of, nothing wrong\n"
+    );
+    let wrong = Sources::new().text("s.conf", "[api]\nmax_limit = x\nbind_port = y\n");
+    let bad = check(&wrong);
+    assert!(!bad.is_ok);
+    assert!(bad.text.ends_with("2 wrong\n"), "{}", bad.text);
+    assert!(!show(&wrong, ShowFormat::Text).is_ok);
+}

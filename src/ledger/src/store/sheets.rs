@@ -215,28 +215,28 @@ impl<'a> Sheets<'a> {
     }
 
     /// Rewrites the rows of one table whose things were touched.
-    fn rows<T: 'a, M>(
+    fn rows<T, M>(
         &mut self,
         id: impl ColumnTrait,
         keys: &BTreeSet<Uuid>,
         of: impl Fn(&'a Image) -> &'a Rows<T>,
         model: impl Fn(&T) -> M,
     ) where
-        T: HasId,
+        T: HasId + 'a,
         M: Row,
     {
         self.parts(id, keys, of, |row| [model(row)]);
     }
 
     /// Rewrites the rows of a table that hang on things that were touched.
-    fn parts<T: 'a, I>(
+    fn parts<T, I>(
         &mut self,
         id: impl ColumnTrait,
         keys: &BTreeSet<Uuid>,
         of: impl Fn(&'a Image) -> &'a Rows<T>,
         models: impl Fn(&T) -> I,
     ) where
-        T: HasId,
+        T: HasId + 'a,
         I: IntoIterator,
         I::Item: Row,
     {

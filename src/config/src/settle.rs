@@ -14,6 +14,7 @@ pub(crate) fn settle(loaded: &mut Loaded, folder: Option<&Path>, errors: &mut Ve
     raise_service_down_time(loaded);
     locate_policy_file(loaded, folder);
     refuse_open_door(loaded, errors);
+    check_prefixes(loaded, errors);
     check_tiers(loaded, errors);
     loaded.warnings.sort_by(|a, b| origin_of(a).cmp(origin_of(b)));
 }
@@ -82,6 +83,25 @@ fn refuse_open_door(loaded: &Loaded, errors: &mut Vec<ConfigError>) {
                   any token (allow_insecure_noauth = true lifts this)"
             .to_owned(),
     });
+}
+
+/// A path under which a surface is served begins with a slash and does not end
+/// with one.
+fn check_prefixes(loaded: &Loaded, errors: &mut Vec<ConfigError>) {
+    let api = &loaded.settings.api;
+    for (option, prefix) in
+        [("placement_prefix", &api.placement_prefix), ("compute_prefix", &api.compute_prefix)]
+    {
+        if prefix.is_empty() || (prefix.starts_with('/') && !prefix.ends_with('/')) {
+            continue;
+        }
+        errors.push(ConfigError {
+            origin: loaded.origin("api", option).clone(),
+            option: Some(("api".to_owned(), option.to_owned())),
+            value: Some(format!("\"{prefix}\"")),
+            problem: "expected a path such as /name, or nothing".to_owned(),
+        });
+    }
 }
 
 /// Plugins that contradict each other are refused, orders that silence one are

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::macros::section;
+use crate::value::SecretUrl;
 
 section! {
     /// What belongs to no part alone.
@@ -33,7 +34,7 @@ section! {
         internal_service_availability_zone: String = "internal".to_owned(), mutable;
         /// Address of the message bus, such as rabbit://user:password@host:5672/;
         /// unset: no bus.
-        transport_url: Option<String> = None, secret;
+        transport_url: Option<SecretUrl> = None, secret;
         /// Seconds that a short call over the message bus may take; a call that is
         /// still at work sends a sign of life twice in this time.
         rpc_response_timeout: i64 = 60, min(1.0);

@@ -91,6 +91,11 @@ fn options_that_do_not_go_together() {
         ),
         ("[api]\nbind_host = example.org", "s.conf:2: [api] bind_host"),
         (
+            "[api]\nplacement_prefix = placement",
+            "s.conf:2: [api] placement_prefix = \"placement\": expected a path such as /name",
+        ),
+        ("[api]\ncompute_prefix = /", "s.conf:2: [api] compute_prefix = \"/\": expected a path"),
+        (
             "[batch]\ntiers = capacity\ntiers = proportion",
             "s.conf:3: [batch] tiers: expected proportion or capacity, not both",
         ),

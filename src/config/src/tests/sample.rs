@@ -39,11 +39,9 @@ fn the_sample_uncommented_gives_the_defaults() {
     assert_eq!(loaded.settings, expected);
     let unset = options().filter(|spec| (spec.texts)(&Settings::default(), &spec.meta).is_empty());
     assert_eq!(loaded.origins.len(), options().count() - unset.count());
-    assert!(
-        render_sample()
-            .lines()
-            .all(|line| line.starts_with('#') && line.len() > 79 || line.chars().count() <= 79)
-    );
+    for line in render_sample().lines().filter(|line| line.starts_with("# ")) {
+        assert!(line.chars().count() <= 79, "{line}");
+    }
 }
 
 #[test]
@@ -81,7 +79,7 @@ fn shown_values_have_an_origin_and_no_password() {
     assert_eq!(json["DEFAULT"]["transport_url"]["value"], "rabbit://u:***@h/");
     assert_eq!(json["scheduler"]["max_placement_results"]["value"], serde_json::Value::Null);
     assert!(!text.contains("secret") && !json.to_string().contains("secret"));
-    assert!(!format!("{loaded:?}").is_empty());
+    assert!(!format!("{:?}", loaded.settings.default).contains("secret"));
 }
 
 #[test]

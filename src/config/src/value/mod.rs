@@ -6,6 +6,7 @@ mod duration;
 mod list;
 mod number;
 mod scalar;
+mod secret_url;
 mod sqlalchemy;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use std::fmt;
 pub use database_url::{Backend, DatabaseUrl};
 pub use list::ResourceMapping;
 pub use number::python_float;
+pub use secret_url::SecretUrl;
 
 use crate::spec::Meta;
 
@@ -35,6 +37,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Time span with a unit.
     Duration,
+    /// Address such as scheme://user:password@host/.
+    Url,
     /// SQLAlchemy-style address of a database.
     DatabaseUrl,
     /// Plugins of one tier between commas; the option is given once per tier.
@@ -54,6 +58,7 @@ impl Kind {
             Self::Path => "file path",
             Self::List => "list value",
             Self::Duration => "time span",
+            Self::Url => "URL",
             Self::DatabaseUrl => "database URL",
             Self::Tiers => "list value, repeated once per tier",
             Self::ResourceMap => "list of dimension:CLASS:quantum",
@@ -73,6 +78,7 @@ impl Kind {
             Self::Duration => {
                 "a time span such as 250ms, 30s, 15m, 12h or 7d (seconds without a unit)".to_owned()
             }
+            Self::Url => "a URL such as scheme://user:password@host/".to_owned(),
             Self::DatabaseUrl => "a database URL such as sqlite:////var/lib/stowplan/stowplan.db, \
                 mysql+pymysql://user:password@host/name or \
                 postgresql+psycopg2://user:password@host/name"

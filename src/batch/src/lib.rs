@@ -1,1 +1,3 @@
 //! Queues, jobs and the session with its actions and plugins.
+
+pub mod amounts;

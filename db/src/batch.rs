@@ -245,7 +245,8 @@ fn head_update(known: i64, new: i64, batch: &str) -> UpdateStatement {
 }
 
 /// The head's move, a statement that fails unless the move succeeded, and the
-/// text. Without the middle one a move of no row would not stop the rest.
+/// text. Without the middle one a move of no row would not stop the rest. (It has
+/// to be a SELECT: MariaDB turns the errors of DO into warnings.)
 fn guarded(
     backend: DbBackend,
     known: i64,
@@ -265,7 +266,7 @@ fn guarded(
     let guard = if backend == DbBackend::Postgres {
         format!("SELECT 1 / ({moved})")
     } else {
-        format!("DO IF(({moved}) = 1, 1, (SELECT 1 UNION SELECT 2))")
+        format!("SELECT IF(({moved}) = 1, 1, (SELECT 1 UNION SELECT 2))")
     };
     Ok(format!("{head}; {guard}; {text}"))
 }

@@ -128,8 +128,7 @@ fn literal(text: &mut String, backend: DbBackend, value: &Value) -> Result<(), L
             number_literal(text, number);
         }
         Value::Double(Some(number)) if number.is_finite() => {
-            // With an exponent all three read a double, not a decimal.
-            let _ = write!(text, "{number:e}");
+            double_literal(text, backend, *number);
         }
         Value::Double(Some(_)) => return Err(LiteralError::NotFinite),
         Value::String(Some(string)) => string_literal(text, backend, string)?,
@@ -150,6 +149,31 @@ fn literal(text: &mut String, backend: DbBackend, value: &Value) -> Result<(), L
 fn number_literal(text: &mut String, number: i64) {
     // Writing to a String cannot fail.
     let _ = write!(text, "{number}");
+}
+
+/// The shortest text that is read back as the same number. With an exponent all
+/// three read a double, not a decimal. SQLite reads the last bit wrong now and
+/// then beyond some 2^200 either way, so there a number from beyond 2^60 is
+/// brought near 1 and multiplied or divided again, which is exact.
+fn double_literal(text: &mut String, backend: DbBackend, number: f64) {
+    const FAR: f64 = (1_u64 << 60) as f64;
+    let (mut near, mut down, mut up) = (number, 0, 0);
+    if backend == DbBackend::Sqlite && number != 0.0 {
+        while near.abs() > FAR {
+            near /= FAR;
+            up += 1;
+        }
+        while near.abs() < FAR.recip() {
+            near *= FAR;
+            down += 1;
+        }
+    }
+    let _ = write!(text, "{near:e}");
+    for (operator, times) in [('*', up), ('/', down)] {
+        for _ in 0..times {
+            let _ = write!(text, "{operator}{FAR}");
+        }
+    }
 }
 
 fn string_literal(text: &mut String, backend: DbBackend, string: &str) -> Result<(), LiteralError> {

@@ -93,6 +93,11 @@ impl TestDatabase {
         self.spec.clone()
     }
 
+    /// Its address as sqlx reads it.
+    pub fn url(&self) -> &str {
+        &self.spec.url
+    }
+
     /// Connects to it.
     ///
     /// # Panics

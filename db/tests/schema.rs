@@ -5,7 +5,7 @@
 
 use sea_orm::ConnectionTrait;
 use stowplan_db::testing::{Kind, TestDatabase};
-use stowplan_db::{SchemaError, migrate, read_head, sea_orm, schema_version};
+use stowplan_db::{SchemaError, migrate, read_head, schema_version, sea_orm};
 
 #[tokio::test]
 async fn migrations_run_once() {
@@ -26,9 +26,8 @@ async fn migrations_run_once() {
         .unwrap();
         assert!(after.is_current(), "{kind:?}: {after:?}");
         let total = after.known.len();
-        let expected: Vec<_> = (1..=total)
-            .map(|number| (number, total, after.known[number - 1].clone()))
-            .collect();
+        let expected: Vec<_> =
+            (1..=total).map(|number| (number, total, after.known[number - 1].clone())).collect();
         assert_eq!(steps, expected);
 
         let again = migrate(&connection, |step| panic!("{kind:?} ran {step:?}"));
@@ -68,12 +67,11 @@ async fn a_newer_schema_is_refused() {
         let connection = database.migrated().await;
         let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 1)";
         connection.writer().execute_unprepared(newer).await.unwrap();
-        for outcome in [
-            schema_version(&connection).await,
-            migrate(&connection, |_| ()).await,
-        ] {
+        for outcome in [schema_version(&connection).await, migrate(&connection, |_| ()).await] {
             let error = outcome.unwrap_err();
-            assert!(matches!(&error, SchemaError::Newer { unknown } if unknown == &["m9999_later"]));
+            assert!(
+                matches!(&error, SchemaError::Newer { unknown } if unknown == &["m9999_later"])
+            );
             assert!(error.to_string().contains("m9999_later"), "{error}");
         }
         let epoch = "UPDATE head SET schema_epoch = schema_epoch + 1";

@@ -1,0 +1,232 @@
+//! Batches of the writer: the head's compare-and-set, all or nothing, what
+//! other writers do meanwhile, what a lost commit left.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use sea_orm::{ConnectionTrait, EntityTrait, IntoActiveModel, QueryTrait};
+use stowplan_db::entity::{journal, member};
+use stowplan_db::testing::{Kind, TestDatabase};
+use stowplan_db::{
+    Backend, Batch, Connection, Trouble, Written, journal_batch, journal_since, read_head, render,
+    sea_orm,
+};
+
+/// A row of the journal, as text.
+fn row(backend: Backend, seq: i64, batch: &str) -> String {
+    let row = journal::Model {
+        seq,
+        batch: batch.to_owned(),
+        version: 1,
+        kind: "test".to_owned(),
+        request_id: "req-1".to_owned(),
+        time_us: 1,
+        body: "{}".to_owned(),
+    };
+    let insert = journal::Entity::insert(row.into_active_model());
+    render(backend, &insert.into_query()).unwrap()
+}
+
+fn batch(number: u32) -> String {
+    format!("{number:036}")
+}
+
+async fn seqs(connection: &Connection, since: i64, limit: u64) -> Vec<i64> {
+    let rows = journal_since(connection.reader(), since, limit).await.unwrap();
+    rows.into_iter().map(|row| row.seq).collect()
+}
+
+#[tokio::test]
+async fn a_batch_is_written_whole_or_not_at_all() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let backend = connection.backend();
+        let texts = |from: i64, number: u32, pieces: usize| -> Vec<String> {
+            let rows: Vec<_> =
+                (from..from + 6).map(|seq| row(backend, seq, &batch(number))).collect();
+            rows.chunks(6 / pieces.max(1)).map(|piece| piece.join("; ")).collect()
+        };
+        // One text, several, none.
+        let written = connection.write(0, 6, &batch(1), &texts(1, 1, 1)).await;
+        assert_eq!(written.unwrap(), Written::Committed, "{kind:?}");
+        let written = connection.write(6, 12, &batch(2), &texts(7, 2, 3)).await;
+        assert_eq!(written.unwrap(), Written::Committed, "{kind:?}");
+        let written = connection.write(12, 12, &batch(3), &[]).await;
+        assert_eq!(written.unwrap(), Written::Committed, "{kind:?}");
+        assert_eq!(read_head(connection.reader()).await.unwrap().batch, Some(batch(3)));
+
+        // The head is elsewhere.
+        for pieces in [1, 2] {
+            let moved = connection.write(6, 18, &batch(4), &texts(13, 4, pieces)).await;
+            assert_eq!(moved.unwrap(), Written::HeadMoved, "{kind:?}");
+        }
+        let moved = connection.write(6, 18, &batch(4), &[]).await;
+        assert_eq!(moved.unwrap(), Written::HeadMoved, "{kind:?}");
+
+        // The last row's key is taken.
+        for pieces in [1, 2] {
+            let mut clash = texts(13, 5, pieces);
+            clash.last_mut().unwrap().push_str(&format!("; {}", row(backend, 1, &batch(5))));
+            let error = connection.write(12, 19, &batch(5), &clash).await.unwrap_err();
+            assert_eq!(Trouble::classify(&error), Trouble::Constraint, "{kind:?}: {error}");
+        }
+        let head = read_head(connection.reader()).await.unwrap();
+        assert_eq!((head.seq, head.batch), (12, Some(batch(3))), "{kind:?}");
+        assert_eq!(seqs(&connection, 0, 100).await, Vec::from_iter(1..=12), "{kind:?}");
+        assert_eq!(seqs(&connection, 4, 3).await, [5, 6, 7], "{kind:?}");
+        assert_eq!(journal_batch(connection.reader(), &batch(2)).await.unwrap(), Some(12));
+        assert_eq!(journal_batch(connection.reader(), &batch(5)).await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_failed_statement_poisons_its_batch() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let backend = connection.backend();
+        let mut open = Batch::begin(&connection).await.unwrap();
+        assert!(open.move_head(0, 2, &batch(1)).await.unwrap());
+        open.execute_text(&row(backend, 1, &batch(1))).await.unwrap();
+        let error = open.execute_text(&row(backend, 1, &batch(1))).await.unwrap_err();
+        assert_eq!(Trouble::classify(&error), Trouble::Constraint);
+        open.commit().await.unwrap_err();
+        assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0, "{kind:?}");
+        assert_eq!(seqs(&connection, 0, 10).await, [0_i64; 0], "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_writers_each_sequence_goes_to_one() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let mut writers = tokio::task::JoinSet::new();
+        for number in 1..=4 {
+            // A process of its own each.
+            let connection = database.connect().await;
+            writers.spawn(async move {
+                let mut written = 0;
+                while written < 10 {
+                    let known = read_head(connection.reader()).await.unwrap().seq;
+                    let text = row(connection.backend(), known + 1, &batch(number));
+                    match connection.write(known, known + 1, &batch(number), &[text]).await {
+                        Ok(Written::Committed) => written += 1,
+                        Ok(Written::HeadMoved) => {}
+                        Err(error) => {
+                            assert_eq!(Trouble::classify(&error), Trouble::Retry, "{error}");
+                        }
+                    }
+                }
+            });
+        }
+        writers.join_all().await;
+        assert_eq!(seqs(&connection, 0, 100).await, Vec::from_iter(1..=40), "{kind:?}");
+        assert_eq!(read_head(connection.reader()).await.unwrap().seq, 40, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_head_lock_settles_what_a_batch_in_doubt_came_to() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let backend = connection.backend();
+        let mut doubtful = Batch::begin(&connection).await.unwrap();
+        assert!(doubtful.move_head(0, 1, &batch(1)).await.unwrap());
+        doubtful.execute_text(&row(backend, 1, &batch(1))).await.unwrap();
+
+        let other = database.connect().await;
+        let settle = tokio::spawn(async move {
+            let mut open = Batch::begin(&other).await.unwrap();
+            let head = open.lock_head().await.unwrap();
+            let found = journal_batch(open.transaction(), &batch(1)).await.unwrap();
+            open.rollback().await.unwrap();
+            (head.seq, found)
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        assert!(!settle.is_finished(), "{kind:?}: the lock was not waited for");
+        doubtful.commit().await.unwrap();
+        assert_eq!(settle.await.unwrap(), (1, Some(1)), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn sqlite_tells_of_foreign_writes_only() {
+    let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
+    let connection = database.migrated().await;
+    let mark = async || {
+        let mut open = Batch::begin(&connection).await.unwrap();
+        let mark = open.foreign_write_mark().await.unwrap();
+        open.rollback().await.unwrap();
+        mark.unwrap()
+    };
+    let first = mark().await;
+    let text = row(connection.backend(), 1, &batch(1));
+    connection.write(0, 1, &batch(1), &[text]).await.unwrap();
+    let heartbeat = member::Model { id: batch(9), applied_seq: 1, heartbeat_us: 1 };
+    let heartbeat = member::Entity::insert(heartbeat.into_active_model());
+    heartbeat.exec_without_returning(connection.writer()).await.unwrap();
+    seqs(&connection, 0, 10).await;
+    assert_eq!(mark().await, first);
+
+    let foreign = database.connect().await;
+    let write = "UPDATE members SET heartbeat_us = 2";
+    foreign.writer().execute_unprepared(write).await.unwrap();
+    let second = mark().await;
+    assert_ne!(second, first);
+    assert_eq!(mark().await, second);
+}
+
+#[tokio::test]
+async fn the_servers_have_no_foreign_write_mark() {
+    for kind in [Kind::Postgres, Kind::MariaDb] {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let mut open = Batch::begin(&connection).await.unwrap();
+        assert_eq!(open.foreign_write_mark().await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn an_older_program_no_longer_writes() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let newer = "UPDATE head SET schema_epoch = schema_epoch + 1";
+        connection.writer().execute_unprepared(newer).await.unwrap();
+        let text = row(connection.backend(), 1, &batch(1));
+        let written = connection.write(0, 1, &batch(1), &[text]).await.unwrap();
+        assert_eq!(written, Written::HeadMoved, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_sees_one_state() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let snapshot = connection.snapshot().await.unwrap();
+        assert_eq!(read_head(&snapshot).await.unwrap().seq, 0);
+        let text = row(connection.backend(), 1, &batch(1));
+        connection.write(0, 1, &batch(1), &[text]).await.unwrap();
+        assert_eq!(journal_since(&snapshot, 0, 10).await.unwrap(), [], "{kind:?}");
+        assert_eq!(read_head(&snapshot).await.unwrap().seq, 0, "{kind:?}");
+        snapshot.rollback().await.unwrap();
+        assert_eq!(read_head(connection.reader()).await.unwrap().seq, 1, "{kind:?}");
+    }
+}

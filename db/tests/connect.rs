@@ -1,0 +1,151 @@
+//! Connecting: the real cause when it fails, no password in any message, the
+//! sessions' settings.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TryGetable};
+use std::time::{Duration, Instant};
+use stowplan_db::testing::{Kind, TestDatabase};
+use stowplan_db::{Backend, ConnectError, ConnectSpec, connect, migrate, read_head, sea_orm};
+
+async fn ask<T: TryGetable>(db: &DatabaseConnection, sql: &str) -> T {
+    let statement = Statement::from_string(db.get_database_backend(), sql);
+    let row = db.query_one_raw(statement).await.unwrap().unwrap();
+    row.try_get_by_index(0).unwrap()
+}
+
+#[tokio::test]
+async fn a_refused_connection_says_why_at_once() {
+    // Nothing listens on port 1.
+    for (backend, scheme) in [(Backend::Postgres, "postgres"), (Backend::MySql, "mysql")] {
+        let spec = ConnectSpec::new(backend, format!("{scheme}://me:secret@127.0.0.1:1/stow"));
+        let start = Instant::now();
+        let error = connect(&spec).await.unwrap_err();
+        assert!(start.elapsed() < Duration::from_secs(1));
+        let text = error.to_string();
+        assert!(matches!(error, ConnectError::Refused { .. }));
+        assert!(text.contains(&format!("{scheme}://me@127.0.0.1:1/stow")), "{text}");
+        assert!(text.contains("refused"), "{text}");
+        assert!(!text.contains("secret") && !format!("{error:?} {spec:?}").contains("secret"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_not_waited_for() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = silent.local_addr().unwrap().port();
+    for (backend, scheme) in [(Backend::Postgres, "postgres"), (Backend::MySql, "mysql")] {
+        let mut spec = ConnectSpec::new(backend, format!("{scheme}://me@127.0.0.1:{port}/stow"));
+        spec.acquire_timeout = Duration::from_millis(200);
+        let text = connect(&spec).await.unwrap_err().to_string();
+        assert!(text.contains("no answer within 200ms"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_is_not_understood() {
+    for (backend, url) in [
+        (Backend::Postgres, "postgres://me:secret@host:port/stow"),
+        (Backend::MySql, "mysql://me:secret@host:port/stow"),
+        (Backend::MySql, "mysql://me:secret@host/stow?ssl-mode=sometimes"),
+        (Backend::Sqlite, "sqlite:///tmp/x.db?mode=sometimes"),
+    ] {
+        let error = connect(&ConnectSpec::new(backend, url)).await.unwrap_err();
+        assert!(matches!(error, ConnectError::Address { .. }), "{url}: {error}");
+        assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there() {
+    for kind in [Kind::Postgres, Kind::MariaDb] {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let url = database.url().replace("stowplan_test_", "stowplan_none_");
+        let error = connect(&ConnectSpec::new(kind.backend(), url)).await.unwrap_err();
+        let text = error.to_string().to_lowercase();
+        assert!(text.contains("stowplan_none_"), "{text}");
+        assert!(text.contains("does not exist") || text.contains("unknown database"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_made() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let url = format!("sqlite://{}/sub/ledger.db", file.path().display());
+    let error = connect(&ConnectSpec::new(Backend::Sqlite, url)).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Directory { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "plain text, and long enough to be taken for a header".repeat(9))
+        .unwrap();
+    let url = format!("sqlite://{}", file.path().display());
+    let error = connect(&ConnectSpec::new(Backend::Sqlite, url)).await.unwrap_err();
+    assert!(error.to_string().contains("not a database"), "{error}");
+}
+
+#[tokio::test]
+async fn sqlite_settings() {
+    let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
+    for (durable, synchronous) in [(true, 2), (false, 0)] {
+        let mut spec = database.spec();
+        spec.sqlite_synchronous = durable;
+        let connection = connect(&spec).await.unwrap();
+        for db in [connection.writer(), connection.reader()] {
+            assert_eq!(ask::<String>(db, "PRAGMA journal_mode").await, "wal");
+            assert_eq!(ask::<String>(db, "PRAGMA locking_mode").await, "normal");
+            assert_eq!(ask::<i64>(db, "PRAGMA synchronous").await, synchronous);
+            assert_eq!(ask::<i64>(db, "PRAGMA wal_autocheckpoint").await, 10_000);
+            assert_eq!(ask::<i64>(db, "PRAGMA busy_timeout").await, 5_000);
+        }
+        connection.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_database_in_memory_outlives_its_calls() {
+    let connection = connect(&ConnectSpec::in_memory()).await.unwrap();
+    migrate(&connection, |_| ()).await.unwrap();
+    assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0);
+    connection.write(0, 1, "b", &[]).await.unwrap();
+    assert_eq!(read_head(connection.reader()).await.unwrap().seq, 1);
+    // Each has a database of its own.
+    let other = connect(&ConnectSpec::in_memory()).await.unwrap();
+    read_head(other.reader()).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn postgres_settings() {
+    let Some(database) = TestDatabase::create(Kind::Postgres).await else {
+        return;
+    };
+    let connection = database.connect().await;
+    for (name, value) in [
+        ("transaction_isolation", "read committed"),
+        ("standard_conforming_strings", "on"),
+        ("lock_timeout", "5s"),
+        ("application_name", "stowplan"),
+    ] {
+        assert_eq!(ask::<String>(connection.writer(), &format!("SHOW {name}")).await, value);
+    }
+}
+
+#[tokio::test]
+async fn mariadb_settings() {
+    let Some(database) = TestDatabase::create(Kind::MariaDb).await else {
+        return;
+    };
+    let connection = database.connect().await;
+    let db = connection.writer();
+    let mode = ask::<String>(db, "SELECT @@sql_mode").await;
+    assert!(mode.contains("STRICT_ALL_TABLES") && !mode.contains("BACKSLASH"), "{mode}");
+    assert_eq!(ask::<String>(db, "SELECT @@tx_isolation").await, "READ-COMMITTED");
+    for (name, value) in [("innodb_lock_wait_timeout", "5"), ("wsrep_sync_wait", "1")] {
+        let sql = format!("SELECT CAST(@@SESSION.{name} AS CHAR)");
+        assert_eq!(ask::<String>(db, &sql).await, value, "{name}");
+    }
+}

@@ -1,17 +1,45 @@
 //! Filters, weighers, selection and explanation: pure functions over host columns.
+//!
+//! One pipeline for virtual machines and batch tasks: preselection, filters,
+//! weighers, choice, every step leaving its trace for the explanation. The
+//! engine knows no database, no HTTP and no clock; hosts, time and randomness
+//! are passed in, so a decision can be replayed and a policy tried offline.
 
+pub mod attributes;
+pub mod chain;
+pub mod choose;
 pub mod config;
+pub mod consume;
+pub mod engine;
+pub mod explain;
+pub mod extra_specs;
 pub mod fault;
 pub mod filter;
+pub mod filters;
 pub mod multiplier;
 pub mod offers;
+pub mod preselect;
 pub mod reason;
+pub mod registry;
 pub mod request;
+pub mod score;
 pub mod set;
 pub mod table;
 pub mod view;
+pub mod weigh;
 pub mod weigher;
+pub mod weighers;
 
+pub use config::EngineConfig;
+pub use consume::consume;
+pub use engine::{Ask, Engine, Evaluation};
+pub use explain::{Detail, Explanation};
+pub use fault::{Fault, FaultKind, StageFault};
+pub use filter::{Filter, Predicate, Runs, Verdict};
+pub use offers::{Offers, Survivors};
+pub use reason::Reason;
+pub use request::{CheckedRequest, RequestCx};
 pub use set::HostSet;
-pub use table::{Figure, HostIx, HostTable};
+pub use table::{Figure, HostIx, HostRow, HostTable, Undo};
 pub use view::HostView;
+pub use weigher::{LocalScore, RawScore, Weigher};

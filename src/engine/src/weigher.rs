@@ -1,6 +1,8 @@
 //! The traits of weighers and of local scores.
 
-use crate::config::{EngineConfig, Normalisation};
+use stowplan_config::WeightNormalization;
+
+use crate::config::EngineConfig;
 use crate::fault::Fault;
 use crate::multiplier::Multipliers;
 use crate::request::RequestCx;
@@ -17,7 +19,7 @@ pub trait Weigher: Send + Sync {
     fn multiplier(&self, config: &EngineConfig) -> MultiplierRule;
 
     /// Fixed ends of its raw values under a normalisation.
-    fn bounds(&self, normalisation: Normalisation) -> Bounds;
+    fn bounds(&self, normalisation: WeightNormalization) -> Bounds;
 
     /// Reads the request once. `multipliers` are those of this weigher on each
     /// host.
@@ -83,10 +85,10 @@ impl Bounds {
     /// What Nova really does with amounts: from 0 on. The documented rule
     /// (min_max) fixes nothing.
     #[must_use]
-    pub const fn amount(normalisation: Normalisation) -> Self {
+    pub const fn amount(normalisation: WeightNormalization) -> Self {
         match normalisation {
-            Normalisation::Nova => Self { lowest: Some(0.0), highest: None },
-            Normalisation::MinMax => Self::NONE,
+            WeightNormalization::Nova => Self { lowest: Some(0.0), highest: None },
+            WeightNormalization::MinMax => Self::NONE,
         }
     }
 

@@ -67,3 +67,20 @@ impl<T: Clone + Default> Blocks<T> {
         std::mem::replace(&mut block[at % BLOCK], value)
     }
 }
+
+/// Hosts in a word of a [`crate::HostSet`].
+const WORD: usize = crate::set::WORD;
+
+static ZEROS: [i64; WORD] = [0; WORD];
+
+impl Column {
+    /// The values of the 64 hosts of word `n` of a [`crate::HostSet`].
+    #[must_use]
+    pub fn word(&self, n: usize) -> &[i64] {
+        const WORDS: usize = BLOCK / WORD;
+        match self.block(n / WORDS) {
+            Some(block) => &block[n % WORDS * WORD..][..WORD],
+            None => &ZEROS,
+        }
+    }
+}

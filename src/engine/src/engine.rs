@@ -1,0 +1,136 @@
+//! The pipeline: preselection, filters, weighers, choice.
+
+use rand_chacha::ChaCha8Rng;
+use stowplan_config::Settings;
+use stowplan_model::Micros;
+
+use crate::chain::{self, FilterRun, Round};
+use crate::choose::{Chosen, choose};
+use crate::config::EngineConfig;
+use crate::explain::{Detail, Explanation, explain};
+use crate::fault::StageFault;
+use crate::filter::Filter;
+use crate::offers::Offers;
+use crate::preselect::{Preselection, preselect};
+use crate::registry::{self, RegistryError};
+use crate::request::{CheckedRequest, RequestCx};
+use crate::table::HostIx;
+use crate::view::HostView;
+use crate::weigh::{WeighPlan, Weighed};
+use crate::weigher::Weigher;
+
+/// Filters and weighers as configured, ready for any number of requests.
+pub struct Engine {
+    config: EngineConfig,
+    filters: Vec<Box<dyn Filter>>,
+    weighers: Vec<Box<dyn Weigher>>,
+}
+
+/// What is asked of the engine for one server of a request.
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
+    /// The hosts, as they are after the servers before this one.
+    pub view: &'a dyn HostView,
+    /// The request, turned to this server.
+    pub request: &'a CheckedRequest,
+    /// The present.
+    pub now: Micros,
+    /// Place of the server in its request, 0 for the first.
+    pub index: usize,
+    /// Hosts to choose from, in the order in which equal weights keep them.
+    pub hosts: &'a [HostIx],
+    /// Their allocation candidates, as far as filters look at them.
+    pub offers: &'a Offers,
+}
+
+/// What filters and weighers said of one server.
+pub struct Evaluation {
+    /// What the request's own lists of hosts left.
+    pub preselection: Preselection,
+    /// What each filter did.
+    pub filters: FilterRun,
+    /// The survivors with their weights, in the order of [`Ask::hosts`].
+    pub weighed: Weighed,
+    /// The weighers made ready; `None` when no host was left to weigh.
+    pub(crate) plan: Option<WeighPlan>,
+}
+
+impl Engine {
+    /// The filters and weighers that the settings name.
+    ///
+    /// # Errors
+    /// A name that no filter or weigher has.
+    pub fn new(settings: &Settings) -> Result<Self, RegistryError> {
+        let config = EngineConfig::from(settings);
+        Ok(Self {
+            filters: registry::filters(&config.scheduler.enabled_filters)?,
+            weighers: registry::weighers(&config.scheduler.weight_classes)?,
+            config,
+        })
+    }
+
+    /// The settings in force.
+    #[must_use]
+    pub const fn config(&self) -> &EngineConfig {
+        &self.config
+    }
+
+    /// The filters in their order: a batch session prepares them itself.
+    #[must_use]
+    pub fn filters(&self) -> &[Box<dyn Filter>] {
+        &self.filters
+    }
+
+    /// The weighers in their order.
+    #[must_use]
+    pub fn weighers(&self) -> &[Box<dyn Weigher>] {
+        &self.weighers
+    }
+
+    /// Filters and weighs hosts for one server.
+    ///
+    /// # Errors
+    /// A filter or weigher that cannot judge: the request fails as a whole.
+    pub fn evaluate(&self, ask: &Ask<'_>) -> Result<Evaluation, StageFault> {
+        let cx =
+            RequestCx { request: ask.request, config: &self.config, now: ask.now, view: ask.view };
+        let preselection = preselect(ask.request, ask.view, ask.hosts);
+        let round = Round { index: ask.index, forced: preselection.filters_skipped };
+        let hosts = preselection.hosts.iter().copied().collect();
+        let filters = chain::run(&self.filters, &cx, round, ask.offers, hosts)?;
+        let survivors: Vec<HostIx> = preselection
+            .hosts
+            .iter()
+            .copied()
+            .filter(|host| filters.left.hosts.contains(*host))
+            .collect();
+        let (plan, weighed) = self.weigh(&cx, survivors)?;
+        Ok(Evaluation { preselection, filters, weighed, plan })
+    }
+
+    fn weigh(
+        &self,
+        cx: &RequestCx<'_>,
+        hosts: Vec<HostIx>,
+    ) -> Result<(Option<WeighPlan>, Weighed), StageFault> {
+        if hosts.is_empty() {
+            return Ok((None, Weighed::default()));
+        }
+        let plan = WeighPlan::prepare(&self.weighers, cx)?;
+        let weighed = plan.weigh(cx.view, hosts)?;
+        Ok((Some(plan), weighed))
+    }
+
+    /// The hosts in the order in which they are to be tried.
+    #[must_use]
+    pub fn choose(&self, evaluation: &Evaluation, rng: &mut ChaCha8Rng) -> Chosen {
+        choose(&evaluation.weighed, &self.config, rng)
+    }
+
+    /// Why each host passed, failed or weighs what it does. Ask before the
+    /// view changes.
+    #[must_use]
+    pub fn explain(&self, ask: &Ask<'_>, evaluation: &Evaluation, detail: Detail) -> Explanation {
+        explain(ask.view, ask.offers, evaluation, self.config.normalisation(), detail)
+    }
+}

@@ -1,0 +1,113 @@
+//! Weighers whose raw value is one figure of the host.
+
+use stowplan_config::WeightNormalization;
+
+use crate::config::EngineConfig;
+use crate::fault::Fault;
+use crate::multiplier::Multipliers;
+use crate::request::RequestCx;
+use crate::table::{Figure, HostIx};
+use crate::view::HostView;
+use crate::weigher::{Bounds, MultiplierRule, RawScore, Weigher};
+
+/// A weigher whose raw value is one figure of the host.
+#[derive(Clone, Copy)]
+pub struct FigureWeigher {
+    name: &'static str,
+    figure: Figure,
+    option: &'static str,
+    key: &'static str,
+    configured: fn(&EngineConfig) -> f64,
+    negated: bool,
+    /// An amount: counted from 0 where Nova does so.
+    amount: bool,
+}
+
+/// `RAMWeigher`: MiB of memory left.
+pub const RAM: FigureWeigher = FigureWeigher {
+    name: "RAMWeigher",
+    figure: Figure::FreeRamMb,
+    option: "filter_scheduler.ram_weight_multiplier",
+    key: "ram_weight_multiplier",
+    configured: |config| config.scheduler.ram_weight_multiplier,
+    negated: false,
+    amount: true,
+};
+
+/// `DiskWeigher`: MiB of disk left.
+pub const DISK: FigureWeigher = FigureWeigher {
+    name: "DiskWeigher",
+    figure: Figure::FreeDiskMb,
+    option: "filter_scheduler.disk_weight_multiplier",
+    key: "disk_weight_multiplier",
+    configured: |config| config.scheduler.disk_weight_multiplier,
+    negated: false,
+    amount: true,
+};
+
+/// `IoOpsWeigher`: builds, resizes and the like going on. Its multiplier is
+/// negative by default, so that quiet hosts are preferred.
+pub const IO_OPS: FigureWeigher = FigureWeigher {
+    name: "IoOpsWeigher",
+    figure: Figure::NumIoOps,
+    option: "filter_scheduler.io_ops_weight_multiplier",
+    key: "io_ops_weight_multiplier",
+    configured: |config| config.scheduler.io_ops_weight_multiplier,
+    negated: false,
+    amount: true,
+};
+
+/// `BuildFailureWeigher`: builds that failed since the last success. Option
+/// and overrides count negated: a host that fails sinks.
+pub const BUILD_FAILURE: FigureWeigher = FigureWeigher {
+    name: "BuildFailureWeigher",
+    figure: Figure::FailedBuilds,
+    option: "filter_scheduler.build_failure_weight_multiplier",
+    key: "build_failure_weight_multiplier",
+    configured: |config| config.scheduler.build_failure_weight_multiplier,
+    negated: true,
+    amount: false,
+};
+
+impl Weigher for FigureWeigher {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn multiplier(&self, config: &EngineConfig) -> MultiplierRule {
+        MultiplierRule {
+            option: self.option,
+            key: self.key,
+            configured: (self.configured)(config),
+            negated: self.negated,
+        }
+    }
+
+    fn bounds(&self, normalisation: WeightNormalization) -> Bounds {
+        if self.amount { Bounds::amount(normalisation) } else { Bounds::NONE }
+    }
+
+    fn prepare(
+        &self,
+        _cx: &RequestCx<'_>,
+        _multipliers: &Multipliers,
+    ) -> Result<Box<dyn RawScore>, Fault> {
+        Ok(Box::new(OneFigure(self.figure)))
+    }
+}
+
+struct OneFigure(Figure);
+
+impl RawScore for OneFigure {
+    fn one(&self, view: &dyn HostView, host: HostIx) -> Result<f64, Fault> {
+        Ok(view.figure(self.0, host) as f64)
+    }
+
+    fn fill(&self, view: &dyn HostView, hosts: &[HostIx], out: &mut [f64]) -> Result<(), Fault> {
+        let column = view.column(self.0);
+        for (host, slot) in hosts.iter().zip(out) {
+            *slot = column.value(*host) as f64;
+        }
+        Ok(())
+    }
+}

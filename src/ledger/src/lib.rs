@@ -26,10 +26,11 @@ pub use heartbeat::Flushed;
 pub use image::Image;
 pub use shared::Limits;
 pub use store::load::{Progress, Quiet};
+pub use stowplan_db::ConnectSpec;
 
 use shared::Shared;
 use std::{path::PathBuf, sync::Arc};
-use stowplan_db::{ConnectSpec, connect, migrate};
+use stowplan_db::{connect, migrate};
 use tokio::sync::{mpsc, oneshot, watch};
 use writer::{Message, Proposal, Writer};
 

@@ -5,20 +5,38 @@ use serde::{Deserialize, Serialize};
 /// One inventory of a resource provider, as the Placement API defines it.
 ///
 /// All amounts are whole units of the resource class (MEMORY_MB counts MiB).
+/// Only the total must be given; the rest takes the API's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inventory {
     /// Units that exist, 1 to 2^31 - 1.
     pub total: i64,
     /// Units kept back, 0 to `total` (equal to it only from microversion 1.26).
+    #[serde(default)]
     pub reserved: i64,
     /// The smallest amount that one allocation may take, at least 1.
+    #[serde(default = "one")]
     pub min_unit: i64,
     /// The largest amount that one allocation may take.
+    #[serde(default = "unbounded")]
     pub max_unit: i64,
     /// Every amount is a multiple of this, at least 1.
+    #[serde(default = "one")]
     pub step_size: i64,
     /// How often a unit may be promised.
+    #[serde(default = "once")]
     pub allocation_ratio: f64,
+}
+
+const fn one() -> i64 {
+    1
+}
+
+const fn unbounded() -> i64 {
+    i32::MAX as i64
+}
+
+const fn once() -> f64 {
+    1.0
 }
 
 impl Inventory {

@@ -1,0 +1,92 @@
+//! What is wrong with the fields of a request: all of it at once.
+
+use std::fmt::{self, Display};
+
+use serde::Serialize;
+
+/// The longest value that an error repeats.
+const MAX_SHOWN: usize = 120;
+
+/// One field that is not as it must be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FieldError {
+    /// Its place, such as `inventory.VCPU.total` or `devices[1].name`.
+    pub field: String,
+    /// Its value as JSON text, cut when it is long.
+    pub value: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+impl Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {}: expected {}", self.field, self.value, self.expected)
+    }
+}
+
+/// All that is wrong with a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FieldErrors(Vec<FieldError>);
+
+impl FieldErrors {
+    /// Adds an error.
+    pub fn add(
+        &mut self,
+        field: impl Into<String>,
+        value: &(impl Serialize + ?Sized),
+        expected: impl Into<String>,
+    ) {
+        let value = serde_json::to_string(value).unwrap_or_else(|_| "unreadable".to_owned());
+        self.add_text(field, &value, expected);
+    }
+
+    /// Adds an error whose value is shown as it stands.
+    pub fn add_text(&mut self, field: impl Into<String>, value: &str, expected: impl Into<String>) {
+        let value = match value.char_indices().nth(MAX_SHOWN) {
+            Some((end, _)) => format!("{}...", &value[..end]),
+            None => value.to_owned(),
+        };
+        self.0.push(FieldError { field: field.into(), value, expected: expected.into() });
+    }
+
+    /// Adds an error unless `holds`.
+    pub fn require(
+        &mut self,
+        holds: bool,
+        field: impl Into<String>,
+        value: &(impl Serialize + ?Sized),
+        expected: impl Into<String>,
+    ) {
+        if !holds {
+            self.add(field, value, expected);
+        }
+    }
+
+    /// The errors, in the order found.
+    #[must_use]
+    pub fn all(&self) -> &[FieldError] {
+        &self.0
+    }
+
+    /// `value` if nothing is wrong.
+    ///
+    /// # Errors
+    /// These, if there are any.
+    pub fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.0.is_empty() { Ok(value) } else { Err(self) }
+    }
+}
+
+impl Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, error) in self.0.iter().enumerate() {
+            if place > 0 {
+                f.write_str("; ")?;
+            }
+            error.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for FieldErrors {}

@@ -1,0 +1,19 @@
+//! Hosts: what they report, where it goes, and how they leave.
+//!
+//! A report is one mutation whatever brings it ([`ReportHost`]): the host's
+//! row and service, its root provider with inventory and traits, a child
+//! provider for each device and one that bounds its batch tasks.
+
+mod children;
+mod delete;
+mod find;
+mod inventory;
+mod list;
+mod report;
+mod service;
+mod validate;
+
+pub use delete::{Deleted, delete_host};
+pub use find::{find, nodes};
+pub use list::{HostFilter, HostPage, HostState, list, state, unknown, zone_of};
+pub use report::{ReportHost, Reported, read_report, report_host};

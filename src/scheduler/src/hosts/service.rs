@@ -1,0 +1,70 @@
+//! The service of a host: what its report says, beside what operators say.
+
+use stowplan_ledger::Image;
+use stowplan_ledger::rows::ServiceRow;
+use stowplan_model::host::ServiceReport;
+use stowplan_model::{Micros, Uuid};
+
+use super::report::NAMESPACE;
+
+/// The program of a service that does not name it.
+pub(super) const BINARY: &str = "nova-compute";
+
+/// The service row after a report. What operators have set (disabled, why,
+/// declared down) stands until a report says something else than the host's
+/// report before: a host that repeats itself does not enable itself again.
+pub(super) fn after_report(
+    image: &Image,
+    host: &str,
+    before: Option<&ServiceReport>,
+    said: &ServiceReport,
+    now: Micros,
+) -> ServiceRow {
+    let silent = ServiceReport::default();
+    let Some(row) = image.service_of(host) else {
+        return new_row(image, host, said, now);
+    };
+    let before = before.unwrap_or(&silent);
+    let mut after = ServiceRow::clone(row);
+    if said.disabled != before.disabled {
+        after.disabled = said.disabled;
+    }
+    if said.disabled_reason != before.disabled_reason {
+        after.disabled_reason.clone_from(&said.disabled_reason);
+    }
+    if said.forced_down != before.forced_down {
+        after.forced_down = said.forced_down;
+    }
+    if said.zone != before.zone {
+        after.zone.clone_from(&said.zone);
+    }
+    if let Some(binary) = &said.binary {
+        after.binary.clone_from(binary);
+    }
+    if said.version > 0 {
+        after.version = said.version;
+    }
+    if after != **row {
+        after.updated = now;
+    }
+    after
+}
+
+fn new_row(image: &Image, host: &str, said: &ServiceReport, now: Micros) -> ServiceRow {
+    let binary = said.binary.clone().unwrap_or_else(|| BINARY.to_owned());
+    let derived = || Uuid::new_v5(&NAMESPACE, format!("service/{host}/{binary}").as_bytes());
+    ServiceRow {
+        id: image.services.next_id(),
+        uuid: said.uuid.unwrap_or_else(derived),
+        host: host.to_owned(),
+        binary: binary.clone(),
+        zone: said.zone.clone(),
+        version: said.version,
+        disabled: said.disabled,
+        disabled_reason: said.disabled_reason.clone(),
+        forced_down: said.forced_down,
+        last_seen: Some(said.last_seen_up.unwrap_or(now)),
+        created: said.created_at.unwrap_or(now),
+        updated: now,
+    }
+}

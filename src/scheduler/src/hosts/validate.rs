@@ -1,0 +1,209 @@
+//! Whether a report can be what a host says: every field that cannot is named.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use stowplan_model::Inventory;
+use stowplan_model::host::HostReport;
+use stowplan_model::names::{is_custom, standard_classes, standard_traits};
+
+use crate::fields::FieldErrors;
+
+/// The largest amount of an inventory, and so of what a host has.
+const MAX_AMOUNT: i64 = 2_147_483_647;
+/// The longest name of a host or node: that of a resource provider.
+pub(crate) const MAX_NAME: usize = 200;
+/// The longest name of a device, which is part of a provider's.
+const MAX_DEVICE_NAME: usize = 100;
+
+static CLASSES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| standard_classes().collect());
+static TRAITS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| standard_traits().collect());
+
+/// Checks a report and the names that it is addressed by.
+pub(super) fn check(host: &str, node: &str, report: &HostReport) -> FieldErrors {
+    let mut errors = FieldErrors::default();
+    name(&mut errors, "host", host);
+    name(&mut errors, "node", node);
+    if let Some(hypervisor) = &report.hypervisor_hostname {
+        errors.require(
+            hypervisor == node,
+            "hypervisor_hostname",
+            hypervisor,
+            format!("the name of the node ({node}), or nothing"),
+        );
+    }
+    figures(&mut errors, report);
+    lists(&mut errors, report);
+    devices(&mut errors, report);
+    if let Some(inventory) = &report.inventory {
+        inventories(&mut errors, inventory);
+    }
+    errors
+}
+
+/// Checks the name of a host or node.
+pub(crate) fn name(errors: &mut FieldErrors, field: &str, name: &str) {
+    let fits = (1..=MAX_NAME).contains(&name.chars().count());
+    let printable = name.trim() == name && !name.chars().any(char::is_control);
+    errors.require(
+        fits && printable,
+        field,
+        name,
+        format!("1 to {MAX_NAME} characters without control characters or blanks at the ends"),
+    );
+}
+
+/// Amounts and ratios.
+fn figures(errors: &mut FieldErrors, report: &HostReport) {
+    let at_least_0 = [
+        ("vcpus", report.vcpus),
+        ("vcpus_used", report.vcpus_used),
+        ("memory_mb", report.memory_mb),
+        ("memory_mb_used", report.memory_mb_used),
+        ("local_gb", report.local_gb),
+        ("local_gb_used", report.local_gb_used),
+        ("num_instances", report.num_instances),
+        ("io_workload", report.io_workload),
+        ("failed_builds", report.failed_builds),
+        ("running_vms", report.running_vms),
+        ("max_tasks", report.max_tasks),
+        ("hypervisor_version", report.hypervisor_version),
+        ("service.version", Some(report.service.version)),
+    ];
+    for (field, value) in at_least_0 {
+        errors.require(
+            value.is_none_or(|value| (0..=MAX_AMOUNT).contains(&value)),
+            field,
+            &value,
+            format!("a whole number from 0 to {MAX_AMOUNT}"),
+        );
+    }
+    let signed = [
+        ("free_ram_mb", report.free_ram_mb),
+        ("free_disk_gb", report.free_disk_gb),
+        ("disk_available_least", report.disk_available_least),
+    ];
+    for (field, value) in signed {
+        errors.require(
+            value.is_none_or(|value| (-MAX_AMOUNT..=MAX_AMOUNT).contains(&value)),
+            field,
+            &value,
+            format!("a whole number from -{MAX_AMOUNT} to {MAX_AMOUNT}"),
+        );
+    }
+    let ratios = [
+        ("cpu_allocation_ratio", report.cpu_allocation_ratio),
+        ("ram_allocation_ratio", report.ram_allocation_ratio),
+        ("disk_allocation_ratio", report.disk_allocation_ratio),
+    ];
+    for (field, value) in ratios {
+        errors.require(
+            value.is_none_or(|value| value.is_finite() && value >= 0.0),
+            field,
+            &value,
+            "a number of at least 0",
+        );
+    }
+}
+
+/// Traits, supported instances and PCI pools.
+fn lists(errors: &mut FieldErrors, report: &HostReport) {
+    traits(errors, "traits", &report.traits);
+    for (place, triple) in report.supported_instances.iter().flatten().enumerate() {
+        errors.require(
+            triple.len() == 3,
+            format!("supported_instances[{place}]"),
+            triple,
+            "three texts: architecture, hypervisor type, VM mode",
+        );
+    }
+    for (place, pool) in report.pci_pools.iter().flatten().enumerate() {
+        errors.require(
+            pool.count >= 0,
+            format!("pci_pools[{place}].count"),
+            &pool.count,
+            "a whole number of at least 0",
+        );
+    }
+}
+
+/// Devices: each has a name of its own, a class that exists and an amount.
+fn devices(errors: &mut FieldErrors, report: &HostReport) {
+    let mut names = BTreeSet::new();
+    for (place, device) in report.devices.iter().enumerate() {
+        let field = |name: &str| format!("devices[{place}].{name}");
+        let fits = (1..=MAX_DEVICE_NAME).contains(&device.name.chars().count())
+            && !device.name.chars().any(char::is_control);
+        errors.require(
+            fits && names.insert(device.name.as_str()) && device.name != "batch",
+            field("name"),
+            &device.name,
+            format!(
+                "1 to {MAX_DEVICE_NAME} characters, unlike the host's other devices and \"batch\""
+            ),
+        );
+        class(errors, field("resource_class"), &device.resource_class);
+        errors.require(
+            (1..=MAX_AMOUNT).contains(&device.total),
+            field("total"),
+            &device.total,
+            format!("a whole number from 1 to {MAX_AMOUNT}"),
+        );
+        traits(errors, &field("traits"), &device.traits);
+    }
+}
+
+fn traits(errors: &mut FieldErrors, field: &str, names: &[String]) {
+    for (place, name) in names.iter().enumerate() {
+        errors.require(
+            TRAITS.contains(name.as_str()) || is_custom(name),
+            format!("{field}[{place}]"),
+            name,
+            "a standard trait, or CUSTOM_ and capital letters, digits and underscores",
+        );
+    }
+}
+
+/// Checks the name of a resource class.
+pub(crate) fn class(errors: &mut FieldErrors, field: String, name: &str) {
+    errors.require(
+        CLASSES.contains(name) || is_custom(name),
+        field,
+        name,
+        "a standard resource class, or CUSTOM_ and capital letters, digits and underscores",
+    );
+}
+
+fn inventories(errors: &mut FieldErrors, inventories: &BTreeMap<String, Inventory>) {
+    for (name, inventory) in inventories {
+        class(errors, format!("inventory.{name}"), name);
+        let field = |part: &str| format!("inventory.{name}.{part}");
+        let units = [
+            ("total", inventory.total),
+            ("min_unit", inventory.min_unit),
+            ("max_unit", inventory.max_unit),
+            ("step_size", inventory.step_size),
+        ];
+        for (part, value) in units {
+            errors.require(
+                (1..=MAX_AMOUNT).contains(&value),
+                field(part),
+                &value,
+                format!("a whole number from 1 to {MAX_AMOUNT}"),
+            );
+        }
+        errors.require(
+            (0..=inventory.total).contains(&inventory.reserved),
+            field("reserved"),
+            &inventory.reserved,
+            format!("a whole number from 0 to the total ({})", inventory.total),
+        );
+        let ratio = inventory.allocation_ratio;
+        errors.require(
+            ratio.is_finite() && ratio > 0.0 && ratio <= f64::from(f32::MAX),
+            field("allocation_ratio"),
+            &ratio,
+            "a number above 0",
+        );
+    }
+}

@@ -14,6 +14,16 @@ pub struct FilterRun {
     pub left: Survivors,
 }
 
+impl FilterRun {
+    /// The hosts that each filter eliminated.
+    pub fn eliminations(&self) -> impl Iterator<Item = (&'static str, &HostSet)> {
+        self.steps.iter().filter_map(|step| match &step.outcome {
+            Outcome::Judged(judged) => Some((step.filter, &judged.eliminated)),
+            _ => None,
+        })
+    }
+}
+
 /// What one filter did.
 pub struct Step {
     /// Its name.

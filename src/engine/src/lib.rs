@@ -22,6 +22,7 @@ pub mod preselect;
 pub mod reason;
 pub mod registry;
 pub mod request;
+pub mod scenario;
 pub mod score;
 pub mod set;
 pub mod table;

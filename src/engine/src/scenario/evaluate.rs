@@ -1,0 +1,143 @@
+//! Runs a scenario through the engine.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use stowplan_config::{OptionError, Settings};
+
+use super::Scenario;
+use crate::engine::{Ask, Engine, Evaluation};
+use crate::explain::{Detail, Explanation};
+use crate::fault::StageFault;
+use crate::offers::Offers;
+use crate::registry::RegistryError;
+use crate::request::CheckedRequest;
+use crate::table::{HostIx, HostTable};
+
+/// What came of a scenario.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Hosts that passed, as `host/node`, in order.
+    pub filtered: Vec<String>,
+    /// The filter that eliminated each other host; `pre` means the request's
+    /// own lists of hosts.
+    pub eliminated_by: BTreeMap<String, String>,
+    /// Candidates that still stand of each host that a filter left only some.
+    pub candidates: BTreeMap<String, Vec<u32>>,
+    /// Everything, with reasons and the table of weights.
+    pub explanation: Explanation,
+}
+
+/// Why nothing came of a scenario.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// An option of the scenario cannot be set.
+    #[error(transparent)]
+    Option(#[from] OptionError),
+    /// A filter or weigher that is not there.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The request failed: no host is chosen.
+    #[error(transparent)]
+    Request(#[from] StageFault),
+    /// The scenario has resource providers, and nobody computed candidates.
+    #[error(
+        "host {host} has no candidates: they are to be computed from the scenario's providers \
+         before it is evaluated"
+    )]
+    NoCandidates {
+        /// The first such host.
+        host: String,
+    },
+}
+
+/// What came of a scenario, or why nothing did.
+pub type Result = std::result::Result<Outcome, Failure>;
+
+/// The name that expectations give to the request's own lists of hosts.
+const PRESELECTION: &str = "pre";
+
+/// Runs a scenario on settings: those of `base`, then the scenario's own, then
+/// `overrides` (`section.name` and value).
+///
+/// # Errors
+/// The request fails, or the scenario names an option, filter or weigher that
+/// does not exist.
+pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, String)]) -> Result {
+    let engine = Engine::new(&settings(scenario, base, overrides)?)?;
+    let mut table = HostTable::new();
+    let mut hosts = Vec::with_capacity(scenario.hosts.len());
+    let mut offers = Offers::default();
+    for (n, host) in scenario.hosts.iter().enumerate() {
+        let ix = HostIx(n as u32);
+        table.upsert(ix, host.row(scenario.now));
+        table.set_aggregates(ix, host.aggregates());
+        match &host.candidates {
+            Some(candidates) => {
+                offers.list(ix, candidates.iter().map(|c| c.mappings.clone()).collect());
+            }
+            None if scenario.providers.is_some() => {
+                return Err(Failure::NoCandidates { host: host.name() });
+            }
+            None => {}
+        }
+        hosts.push(ix);
+    }
+    let request = CheckedRequest::check(scenario.request()?)?;
+    let ask = Ask {
+        view: &table,
+        request: &request,
+        now: scenario.now,
+        index: scenario.index,
+        hosts: &hosts,
+        offers: &offers,
+    };
+    let evaluation = engine.evaluate(&ask)?;
+    let explanation = engine.explain(&ask, &evaluation, Detail::ALL);
+    Ok(outcome(scenario, &evaluation, explanation))
+}
+
+fn settings(
+    scenario: &Scenario,
+    base: &Settings,
+    overrides: &[(String, String)],
+) -> std::result::Result<Settings, OptionError> {
+    let mut settings = base.clone();
+    for (key, value) in &scenario.config {
+        settings.set_json(key, value)?;
+    }
+    if let Some(filters) = &scenario.filters {
+        settings.filter_scheduler.enabled_filters.clone_from(filters);
+        settings.filter_scheduler.weight_classes.clear();
+    }
+    if let Some(weighers) = &scenario.weighers {
+        settings.filter_scheduler.weight_classes.clone_from(weighers);
+    }
+    for (key, value) in overrides {
+        settings.set(key, value)?;
+    }
+    Ok(settings)
+}
+
+fn outcome(scenario: &Scenario, evaluation: &Evaluation, explanation: Explanation) -> Outcome {
+    let name = |host: HostIx| scenario.hosts[host.index()].name();
+    let before = evaluation.preselection.removed.iter();
+    let mut eliminated_by: BTreeMap<String, String> =
+        before.map(|(host, _)| (name(*host), PRESELECTION.to_owned())).collect();
+    for (filter, eliminated) in evaluation.filters.eliminations() {
+        eliminated_by.extend(eliminated.iter().map(|host| (name(host), filter.to_owned())));
+    }
+    let survivors = &evaluation.weighed.hosts;
+    Outcome {
+        filtered: survivors.iter().map(|host| name(*host)).collect(),
+        eliminated_by,
+        candidates: survivors
+            .iter()
+            .filter_map(|host| {
+                let kept = evaluation.filters.left.kept(*host)?;
+                Some((name(*host), kept.candidates.clone()))
+            })
+            .collect(),
+        explanation,
+    }
+}

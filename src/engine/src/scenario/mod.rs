@@ -1,0 +1,138 @@
+//! Scenarios: hosts, a request and a configuration in a file, and what is
+//! expected to come of them.
+//!
+//! The same engine runs offline on them: operators test their scheduling
+//! policy that way, a live cloud can be replayed, and recorded decisions of
+//! Nova's own scheduler are checked.
+
+mod check;
+mod evaluate;
+mod host;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use stowplan_model::Micros;
+use stowplan_model::request::ScheduleRequest;
+
+pub use check::{Difference, Expected, check};
+pub use evaluate::{Failure, Outcome, Result, evaluate};
+pub use host::{Candidate, ScenarioHost};
+
+use crate::fault::{Fault, StageFault};
+
+/// One scenario of the select form. Keys that are not listed are let pass.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Scenario {
+    /// Name of the case.
+    pub id: String,
+    /// What it is about.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Hosts in the order in which equal weights keep them.
+    pub hosts: Vec<ScenarioHost>,
+    /// The request; what is missing has the defaults of [`Scenario::request`].
+    #[serde(default)]
+    request: Map<String, Value>,
+    /// Options by `section.name` (or a bare name of `[DEFAULT]`); others have
+    /// the values they are evaluated with.
+    #[serde(default)]
+    pub config: Map<String, Value>,
+    /// Filters in their order; absent means those of the settings.
+    #[serde(default)]
+    pub filters: Option<Vec<String>>,
+    /// Weighers in the order of their sum; absent means none, where the
+    /// scenario lists filters, else those of the settings.
+    #[serde(default)]
+    pub weighers: Option<Vec<String>>,
+    /// Place of the server in its request: from 1 on, filters that judge once
+    /// per request are skipped.
+    #[serde(default)]
+    pub index: usize,
+    /// The present, microseconds since the epoch.
+    #[serde(default = "new_year")]
+    pub now: Micros,
+    /// Seed of every draw.
+    #[serde(default)]
+    pub seed: u64,
+    /// Resource providers. Whoever has them computes the candidates of hosts
+    /// without the key `candidates` before the scenario is evaluated.
+    #[serde(default)]
+    pub providers: Option<Value>,
+    /// What is expected to come of it.
+    #[serde(default)]
+    pub expect: Option<Expected>,
+}
+
+/// A present for scenarios that name none: their times count back from it.
+const fn new_year() -> Micros {
+    Micros::from_seconds(1_767_225_600)
+}
+
+/// Why a file holds no scenarios.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// Not JSON, or a field of another type.
+    #[error("not a scenario or a list of scenarios: {0}")]
+    Form(#[from] serde_json::Error),
+    /// One scenario of a list has a field of another type.
+    #[error("scenario {place} ({id}): {error}")]
+    Item {
+        /// Place in the list, from 1.
+        place: usize,
+        /// Its id, as far as it has one.
+        id: String,
+        /// What is wrong.
+        error: serde_json::Error,
+    },
+}
+
+/// Reads a file's text: one scenario, or a list of them.
+///
+/// # Errors
+/// The text is not JSON or something in it is not of its type.
+pub fn parse(text: &str) -> std::result::Result<Vec<Scenario>, ScenarioError> {
+    let items = match serde_json::from_str(text)? {
+        Value::Array(items) => items,
+        single => vec![single],
+    };
+    let scenarios = items.into_iter().enumerate().map(|(n, item)| {
+        let id = item.get("id").and_then(Value::as_str).unwrap_or("without id");
+        let id = id.to_owned();
+        serde_json::from_value(item).map_err(|error| ScenarioError::Item {
+            place: n + 1,
+            id,
+            error,
+        })
+    });
+    scenarios.collect()
+}
+
+/// What a request of a scenario has where it says nothing.
+const REQUEST: &str = r#"{
+    "instance_uuid": "99999999-9999-4999-8999-999999999999",
+    "project_id": "p0",
+    "user_id": "u0"
+}"#;
+
+/// What a flavor of a scenario has where it says nothing.
+const FLAVOR: &str = r#"{"name": "m1", "vcpus": 1, "memory_mb": 512, "root_gb": 1}"#;
+
+impl Scenario {
+    /// The request, completed: a server and a project of fixed names, a
+    /// flavor m1 of 1 CPU, 512 MiB and 1 GiB of root disk (single keys may be
+    /// missing), no image, all else null or empty.
+    ///
+    /// # Errors
+    /// A field that is not of its type.
+    pub fn request(&self) -> std::result::Result<ScheduleRequest, StageFault> {
+        let wrong = |error: serde_json::Error| StageFault::request(Fault::value(error.to_string()));
+        let mut request: Map<String, Value> = serde_json::from_str(REQUEST).map_err(wrong)?;
+        let mut flavor: Map<String, Value> = serde_json::from_str(FLAVOR).map_err(wrong)?;
+        request.extend(self.request.clone());
+        if let Some(Value::Object(given)) = request.remove("flavor") {
+            flavor.extend(given);
+        }
+        request.insert("flavor".to_owned(), Value::Object(flavor));
+        serde_json::from_value(Value::Object(request)).map_err(wrong)
+    }
+}

@@ -1,0 +1,91 @@
+//! Recorded decisions of Nova's own filters and weighers, evaluated here.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::PathBuf;
+
+use stowplan_config::Settings;
+use stowplan_engine::scenario::{check, evaluate, parse};
+
+/// Evaluates every case of a file as Nova computes it.
+fn passes(file: &str, cases: usize) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/nova");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    let scenarios = parse(&text).unwrap();
+    assert_eq!(scenarios.len(), cases, "cases in {file}");
+    let overrides = [(
+        "filter_scheduler.weight_normalization".to_owned(),
+        "nova".to_owned(),
+    )];
+    let mut failed = Vec::new();
+    for scenario in &scenarios {
+        let result = evaluate(scenario, &Settings::default(), &overrides);
+        let expected = scenario.expect.as_ref().expect("an expectation");
+        for difference in check(expected, &result) {
+            failed.push(format!("{}: {difference:?}", scenario.id));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+macro_rules! golden {
+    ($($name:ident: $cases:literal,)+) => {
+        $(
+            #[test]
+            fn $name() {
+                passes(concat!(stringify!($name), ".json"), $cases);
+            }
+        )+
+    };
+}
+
+golden! {
+    filter_all_hosts: 4,
+    filter_compute: 24,
+    filter_compute_capabilities: 92,
+    filter_image_properties: 48,
+    filter_server_group_affinity: 24,
+    filter_server_group_anti_affinity: 28,
+    weigher_build_failure: 32,
+    weigher_cpu: 32,
+    weigher_disk: 32,
+    weigher_io_ops: 32,
+    weigher_ram: 32,
+}
+
+/// The documented rule: vCPUs 5, 5, 10, 10, 15, 20, 20, 15, 10, 5.
+#[test]
+fn min_max_is_the_documented_rule() {
+    let vcpus = [5, 5, 10, 10, 15, 20, 20, 15, 10, 5];
+    let hosts: Vec<String> = vcpus
+        .iter()
+        .enumerate()
+        .map(|(n, vcpus)| format!(r#"{{"host": "h{n}", "node": "n", "vcpus_total": {vcpus}}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"id": "vcpus", "filters": [], "weighers": ["CPUWeigher"], "hosts": [{}]}}"#,
+        hosts.join(",")
+    );
+    let scenario = &parse(&text).unwrap()[0];
+    let weights = |normalization: &str| {
+        let overrides = [(
+            "filter_scheduler.weight_normalization".to_owned(),
+            normalization.to_owned(),
+        )];
+        let outcome = evaluate(scenario, &Settings::default(), &overrides).unwrap();
+        let mut rows = outcome.explanation.weights.hosts;
+        rows.sort_by(|a, b| a.host.cmp(&b.host));
+        let weights: Vec<f64> = rows.iter().map(|row| row.weight.0).collect();
+        weights
+    };
+    let third = 1.0 / 3.0;
+    let two_thirds = 2.0 / 3.0;
+    assert_eq!(
+        weights("min_max"),
+        [0.0, 0.0, third, third, two_thirds, 1.0, 1.0, two_thirds, third, 0.0]
+    );
+    assert_eq!(
+        weights("nova"),
+        [0.25, 0.25, 0.5, 0.5, 0.75, 1.0, 1.0, 0.75, 0.5, 0.25]
+    );
+}

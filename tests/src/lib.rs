@@ -1,1 +1,18 @@
 //! Black-box tests of stowplan against the real binary.
+//!
+//! What the tests have in common: finding the binary ([`binary`]), running it
+//! as a command ([`Cli`]) or as a server ([`Server`]), and talking to that
+//! ([`Client`]). Everything here panics with the server's log when something is
+//! not as it should be: that is how a test fails.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod binary;
+mod cli;
+mod client;
+mod server;
+
+pub use binary::{binary, workspace};
+pub use cli::{Cli, Output};
+pub use client::{Client, Reply};
+pub use server::{Builder, Server};

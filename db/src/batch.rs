@@ -18,8 +18,8 @@ use sea_orm::{
 pub enum Written {
     /// It is committed.
     Committed,
-    /// The head was not where we knew it: another process wrote. Nothing was
-    /// kept; read the journal and try again. It is the answer too when the
+    /// The head was not where we knew it, or something else has written the
+    /// SQLite file: another process wrote. Nothing was kept; read the journal and try again. It is the answer too when the
     /// database has had a migration that this binary does not know, which
     /// [`crate::read_head`] then says.
     HeadMoved,
@@ -198,6 +198,11 @@ impl Connection {
             return self.write_at_once(known, new, batch, only).await;
         }
         let mut open = Batch::begin(self).await?;
+        let mark = open.foreign_write_mark().await?;
+        if self.is_foreign(mark) {
+            open.rollback().await?;
+            return Ok(Written::HeadMoved);
+        }
         let filled = open.fill(known, new, batch, texts).await;
         match self.unless_head_moved(filled) {
             Ok(Written::Committed) => open.commit().await.map(|()| Written::Committed),

@@ -4,11 +4,15 @@ mod mariadb;
 mod postgres;
 mod sqlite;
 
-use crate::spec::ConnectSpec;
+use crate::{batch::Batch, spec::ConnectSpec};
 use sea_orm::sqlx::{self, pool::PoolOptions};
 use sea_orm::{
     AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
     TransactionOptions, TransactionTrait,
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicI64, Ordering},
 };
 use std::time::Duration;
 
@@ -50,9 +54,17 @@ pub struct Connection {
     writer: DatabaseConnection,
     reader: DatabaseConnection,
     backend: DbBackend,
+    /// SQLite's count of foreign writes as of our last look.
+    mark: Arc<AtomicI64>,
 }
 
 impl Connection {
+    /// Whether anything but our own writer has written since the last look;
+    /// on the servers the head tells, and this is always false.
+    pub(crate) fn is_foreign(&self, mark: Option<i64>) -> bool {
+        mark.is_some_and(|mark| self.mark.swap(mark, Ordering::Relaxed) != mark)
+    }
+
     /// Where everything is written. On SQLite it is one connection that lives
     /// as long as the process, so that what others write can be told from what
     /// we write: a write must take no other way.
@@ -122,7 +134,20 @@ pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
             (writer.into(), reader.into())
         }
     };
-    Ok(Connection { writer, reader, backend: spec.backend })
+    let mark = Arc::new(AtomicI64::new(0));
+    let connection = Connection { writer, reader, backend: spec.backend, mark };
+    // The first look: what was written before is what will be loaded.
+    let look = async {
+        let mut batch = Batch::begin(&connection).await?;
+        let mark = batch.foreign_write_mark().await?;
+        batch.rollback().await?;
+        Ok::<_, sea_orm::DbErr>(mark)
+    };
+    let mark = look
+        .await
+        .map_err(|error| ConnectError::Refused { place: spec.place(), cause: error.to_string() })?;
+    connection.is_foreign(mark);
+    Ok(connection)
 }
 
 /// What all pools have in common. Nothing is asked of a connection before it

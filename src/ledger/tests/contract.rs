@@ -165,3 +165,22 @@ fn after_close_nothing_is_taken() {
         }
     });
 }
+
+#[test]
+fn what_another_program_writes_into_the_sqlite_file_is_read_before_the_next_write() {
+    use stowplan_db::sea_orm::ConnectionTrait;
+    runtime().block_on(async {
+        let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
+        let ledger = open(database.spec()).await;
+        ledger.write("req-seed", seed).await.unwrap();
+        run(&ledger, Op::Provider { name: 1, parent: None }).await.unwrap();
+        let other = database.connect().await;
+        let text = "UPDATE resource_providers SET name = 'renamed by hand'";
+        other.writer().execute_unprepared(text).await.unwrap();
+        run(&ledger, Op::Provider { name: 2, parent: None }).await.unwrap();
+        let image = ledger.image();
+        assert!(image.providers.find_name("renamed by hand").is_some());
+        assert_eq!(image.providers.len(), 2);
+        ledger.close().await;
+    });
+}

@@ -13,10 +13,7 @@ fn passes(file: &str, cases: usize) {
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     let scenarios = parse(&text).unwrap();
     assert_eq!(scenarios.len(), cases, "cases in {file}");
-    let overrides = [(
-        "filter_scheduler.weight_normalization".to_owned(),
-        "nova".to_owned(),
-    )];
+    let overrides = [("filter_scheduler.weight_normalization".to_owned(), "nova".to_owned())];
     let mut failed = Vec::new();
     for scenario in &scenarios {
         let result = evaluate(scenario, &Settings::default(), &overrides);
@@ -46,6 +43,7 @@ golden! {
     filter_image_properties: 48,
     filter_server_group_affinity: 24,
     filter_server_group_anti_affinity: 28,
+    preselection: 40,
     weigher_build_failure: 32,
     weigher_cpu: 32,
     weigher_disk: 32,
@@ -68,10 +66,8 @@ fn min_max_is_the_documented_rule() {
     );
     let scenario = &parse(&text).unwrap()[0];
     let weights = |normalization: &str| {
-        let overrides = [(
-            "filter_scheduler.weight_normalization".to_owned(),
-            normalization.to_owned(),
-        )];
+        let overrides =
+            [("filter_scheduler.weight_normalization".to_owned(), normalization.to_owned())];
         let outcome = evaluate(scenario, &Settings::default(), &overrides).unwrap();
         let mut rows = outcome.explanation.weights.hosts;
         rows.sort_by(|a, b| a.host.cmp(&b.host));
@@ -84,8 +80,5 @@ fn min_max_is_the_documented_rule() {
         weights("min_max"),
         [0.0, 0.0, third, third, two_thirds, 1.0, 1.0, two_thirds, third, 0.0]
     );
-    assert_eq!(
-        weights("nova"),
-        [0.25, 0.25, 0.5, 0.5, 0.75, 1.0, 1.0, 0.75, 0.5, 0.25]
-    );
+    assert_eq!(weights("nova"), [0.25, 0.25, 0.5, 0.5, 0.75, 1.0, 1.0, 0.75, 0.5, 0.25]);
 }

@@ -22,6 +22,9 @@ pub struct Expected {
     candidates: Option<BTreeMap<String, Vec<u32>>>,
     /// The request fails.
     error: Option<ExpectedError>,
+    /// What this form does not compare: it must not pass unseen.
+    #[serde(flatten)]
+    other: BTreeMap<String, Value>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -75,6 +78,10 @@ pub fn check(expected: &Expected, result: &Result) -> Vec<Difference> {
         (Err(failure), error) => {
             differences.add("error", json!(error), json!(failure.to_string()));
         }
+    }
+    for (what, expected) in &expected.other {
+        let got = json!("this is not compared in a scenario of the select form");
+        differences.add(what, expected.clone(), got);
     }
     differences.0
 }
@@ -239,6 +246,11 @@ mod tests {
                 "multiplier of b/n by RAMWeigher",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_not_compared_does_not_pass() {
+        assert_eq!(differences(r#"{"selections": []}"#), ["selections"]);
     }
 
     #[test]

@@ -180,7 +180,7 @@ fn override_of(set: &AggregateSet, rule: &MultiplierRule) -> Option<Override> {
 }
 
 fn signed(rule: &MultiplierRule, value: f64) -> f64 {
-    if rule.negated { -1.0 * value } else { value }
+    if rule.negated { -value } else { value }
 }
 
 /// The order of weights and multipliers: NaN is the smallest and equal to

@@ -125,12 +125,10 @@ const fn once() -> f64 {
     1.0
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the default of an optional field")]
 const fn first_cell() -> Option<Uuid> {
     Some(Uuid::from_u128(0x1111_1111_1111_4111_8111_1111_1111_1111))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "the default of an optional field")]
 const fn no_metrics() -> Option<Vec<MetricReport>> {
     Some(Vec::new())
 }

@@ -53,19 +53,6 @@ pub enum PropValue {
     Versions(VersionConditions),
 }
 
-impl PropValue {
-    /// Whether the peer would take the value for true.
-    #[must_use]
-    pub fn is_truthy(&self) -> bool {
-        match self {
-            Self::Text(text) => !text.is_empty(),
-            Self::Flag(flag) => *flag,
-            Self::Int(number) => *number != 0,
-            Self::Versions(_) => true,
-        }
-    }
-}
-
 /// The text that host aggregates and instances are compared with: booleans
 /// are `True` and `False`.
 impl fmt::Display for PropValue {
@@ -149,18 +136,6 @@ impl ImageProps {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &PropValue)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
-
-    /// Whether an image property of that name exists.
-    #[must_use]
-    pub fn is_known(name: &str) -> bool {
-        property(name).is_some()
-    }
-}
-
-/// The canonical name of a processor architecture, if there is such a one.
-#[must_use]
-pub fn canonical_architecture(text: &str) -> Option<&'static str> {
-    ARCHITECTURES.canonical(text)
 }
 
 /// Types one value; a name that is not known is dropped.

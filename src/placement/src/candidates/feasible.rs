@@ -96,9 +96,12 @@ impl Rules {
             return false;
         }
         if self.trees && !plan.slots[slot].needs.is_empty() {
-            let clash =
-                |other: &usize| *other != member && space.trees[*other] == space.trees[member];
-            if chosen.members.iter().any(clash) {
+            // Slots that take nothing are free to stand anywhere.
+            let takes = plan.slots.iter().map(|slot| !slot.needs.is_empty());
+            let clash = |(other, takes): (&usize, bool)| {
+                takes && *other != member && space.trees[*other] == space.trees[member]
+            };
+            if chosen.members.iter().zip(takes).any(clash) {
                 return false;
             }
         }

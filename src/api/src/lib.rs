@@ -1,1 +1,31 @@
 //! The HTTP surfaces of stowplan: Placement, compute and native.
+//!
+//! Every request passes one gate, which gives it an id, finds out who asks and
+//! in which version, and renders errors in the form of the surface. Handlers
+//! are thin: typed extractors, one call into the crates below, one view.
+
+mod app;
+mod auth;
+mod body;
+mod docs;
+mod failure;
+mod gate;
+mod media;
+pub mod native;
+mod placement;
+mod policy;
+mod probes;
+mod schema;
+mod server;
+mod state;
+mod surface;
+mod version;
+
+pub use auth::{Scope, Token};
+pub use docs::openapi;
+pub use failure::{Code, Failure, Problem};
+pub use gate::REQUEST_ID;
+pub use policy::{Check, CheckFault, DEFAULTS, DefaultRule, Denied, Policy, Target};
+pub use server::serve;
+pub use state::{ApiState, Clock};
+pub use version::{FEATURES, Feature, Version};

@@ -1,0 +1,64 @@
+//! The application: all surfaces behind one gate.
+
+use crate::{
+    docs, failure::Failure, gate, native, placement, probes, server::RequestSpan, state::Shared,
+    surface,
+};
+use actix_web::{
+    App, Error, HttpResponse, Resource, Route,
+    body::MessageBody,
+    dev::{ServiceFactory, ServiceRequest, ServiceResponse},
+    http::Method,
+    middleware::from_fn,
+    web::{self, Data},
+};
+use tracing_actix_web::TracingLogger;
+
+/// The application of one worker.
+pub fn app(
+    shared: Data<Shared>,
+) -> App<
+    impl ServiceFactory<
+        ServiceRequest,
+        Config = (),
+        Response = ServiceResponse<impl MessageBody>,
+        Error = Error,
+        InitError = (),
+    >,
+> {
+    let prefix = surface::mount(&shared.api.settings.load().api.placement_prefix);
+    App::new()
+        .app_data(shared)
+        .wrap(from_fn(gate::gate))
+        .wrap(TracingLogger::<RequestSpan>::new())
+        .configure(probes::routes)
+        .configure(docs::routes)
+        .service(web::scope("/v1").configure(native::routes).default_service(web::to(no_route)))
+        .configure(|config| {
+            if !prefix.is_empty() {
+                let scope = web::scope(&prefix).configure(placement::routes);
+                config.service(scope.default_service(web::to(no_route)));
+            }
+        })
+        .configure(placement::routes)
+        .default_service(web::to(no_route))
+}
+
+/// A path with the methods that it has; any other method is answered 405 and
+/// told so.
+#[must_use]
+pub fn resource<const N: usize>(path: &str, routes: [(Method, Route); N]) -> Resource {
+    let allow = routes.iter().map(|(method, _)| method.as_str()).collect::<Vec<_>>().join(", ");
+    let mut resource = web::resource(path);
+    for (method, route) in routes {
+        resource = resource.route(route.method(method));
+    }
+    resource.default_service(web::to(move || {
+        let failure = Failure::method_not_allowed(allow.clone());
+        async move { Err::<HttpResponse, _>(failure) }
+    }))
+}
+
+async fn no_route() -> Result<HttpResponse, Failure> {
+    Err(Failure::no_route())
+}

@@ -1,0 +1,113 @@
+//! Who calls: the token of a request.
+
+use actix_web::http::header::{HeaderMap, HeaderValue};
+
+/// What a token is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One project.
+    Project,
+    /// A domain.
+    Domain,
+    /// The whole deployment.
+    System,
+}
+
+/// A caller, as its token says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// The user.
+    pub user: String,
+    /// The project; none for a system token.
+    pub project: Option<String>,
+    /// Roles, in lower case.
+    pub roles: Vec<String>,
+    /// What it is good for.
+    pub scope: Scope,
+}
+
+impl Token {
+    /// Whether the caller has a role, whatever its letter case.
+    #[must_use]
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|have| have.eq_ignore_ascii_case(role))
+    }
+
+    /// Takes the headers of a request at their word (`auth_strategy =
+    /// noauth2`): `X-Auth-Token: user:project`, `X-Roles`, `X-Project-Id`,
+    /// `X-Domain-Id`, `OpenStack-System-Scope`. None without a token; an
+    /// empty token is one.
+    #[must_use]
+    pub fn believed(headers: &HeaderMap) -> Option<Self> {
+        let token = text(headers.get("x-auth-token")?);
+        let (user, project) = token.split_once(':').unwrap_or((&token, ""));
+        let project = if project.is_empty() { user } else { project };
+        let roles = match headers.get("x-roles") {
+            Some(listed) => {
+                text(listed).split(',').map(|role| role.trim().to_lowercase()).collect()
+            }
+            None if user == "admin" => vec!["admin".to_owned()],
+            None => Vec::new(),
+        };
+        let filled = |name: &str| headers.get(name).is_some_and(|value| !value.is_empty());
+        let scope = if filled("openstack-system-scope") {
+            Scope::System
+        } else if filled("x-domain-id") {
+            Scope::Domain
+        } else {
+            Scope::Project
+        };
+        let project = match headers.get("x-project-id") {
+            Some(sent) => Some(text(sent)),
+            None => (scope != Scope::System).then(|| project.to_owned()),
+        };
+        Some(Self { user: user.to_owned(), project, roles, scope })
+    }
+}
+
+fn text(value: &HeaderValue) -> String {
+    String::from_utf8_lossy(value.as_bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+    use actix_web::http::header::HeaderName;
+
+    fn token(headers: &[(&'static str, &'static str)]) -> Option<Token> {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        Token::believed(&map)
+    }
+
+    #[test]
+    fn no_token_is_nobody_but_an_empty_one_is_somebody() {
+        assert_eq!(token(&[("x-roles", "admin")]), None);
+        let anyone = token(&[("x-auth-token", "")]).unwrap();
+        assert_eq!((anyone.user.as_str(), anyone.project.as_deref()), ("", Some("")));
+        assert!(anyone.roles.is_empty());
+    }
+
+    #[test]
+    fn admin_by_name_unless_roles_are_listed() {
+        assert!(token(&[("x-auth-token", "admin")]).unwrap().has_role("Admin"));
+        assert!(!token(&[("x-auth-token", "admin"), ("x-roles", "")]).unwrap().has_role("admin"));
+        let listed = token(&[("x-auth-token", "u:p"), ("x-roles", " Reader, member")]).unwrap();
+        assert!(listed.has_role("reader") && listed.has_role("member"));
+        assert_eq!(listed.project.as_deref(), Some("p"));
+    }
+
+    #[test]
+    fn scopes() {
+        let with = |more| token(&[("x-auth-token", "admin"), more]).unwrap();
+        let system = with(("openstack-system-scope", "all"));
+        assert_eq!((system.scope, system.project), (Scope::System, None));
+        assert_eq!(with(("x-domain-id", "d")).scope, Scope::Domain);
+        assert_eq!(with(("openstack-system-scope", "")).scope, Scope::Project);
+        assert_eq!(with(("x-project-id", "q")).project.as_deref(), Some("q"));
+    }
+}

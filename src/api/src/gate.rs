@@ -1,0 +1,206 @@
+//! The gate that every request passes: its id, who asks, in which version; and
+//! on the way back errors in the form of the surface, and the headers.
+//!
+//! Checks before the route are the peer's, in its order: token, version,
+//! content type and length.
+
+use crate::{
+    auth::Token,
+    failure::{self, Asked, Code, Failure},
+    server::BAD_LENGTH,
+    state::Shared,
+    surface::Surface,
+    version::{self, Version, VersionFault},
+};
+use actix_web::{
+    Error, HttpMessage, HttpResponse, ResponseError,
+    body::{EitherBody, MessageBody},
+    dev::{ServiceRequest, ServiceResponse},
+    http::{
+        ConnectionType, StatusCode,
+        header::{self, HeaderMap, HeaderName, HeaderValue},
+    },
+    middleware::Next,
+    web::Data,
+};
+use futures_util::FutureExt;
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
+use tracing_actix_web::RequestId;
+
+/// The header that bears a request's id.
+pub const REQUEST_ID: &str = "x-openstack-request-id";
+
+/// What the gate found out about a request; handlers read it.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    /// Who asks; nobody on the public surface and at the root.
+    pub token: Option<Token>,
+    /// The microversion of the Placement surface.
+    pub version: Version,
+    /// The request's id.
+    pub request_id: Arc<str>,
+    /// Whether the path begins with `[api] placement_prefix`.
+    pub prefixed: bool,
+}
+
+/// Passes a request on if it may enter, and finishes its answer.
+pub async fn gate<B: MessageBody + 'static>(
+    shared: Data<Shared>,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    let mut asked = asked(&request, &shared);
+    match admit(&request, &mut asked) {
+        Ok(admitted) => request.extensions_mut().insert(admitted),
+        Err(failure) => {
+            let mut response = failure::render(&failure, &asked);
+            finish(response.headers_mut(), &asked, Some(&failure));
+            if request.headers().contains_key(BAD_LENGTH) {
+                response.head_mut().set_connection_type(ConnectionType::Close);
+            }
+            return Ok(request.into_response(response).map_into_right_body());
+        }
+    };
+    match AssertUnwindSafe(next.call(request)).catch_unwind().await {
+        Ok(Ok(response)) => Ok(leave(response, &asked)),
+        Ok(Err(error)) => Err(error),
+        Err(_) => {
+            tracing::error!(request_id = %asked.request_id, "a handler broke off");
+            Err(Broken(asked).into())
+        }
+    }
+}
+
+fn asked(request: &ServiceRequest, shared: &Shared) -> Asked {
+    let id = request.extensions().get::<RequestId>().map(|id| format!("req-{id}"));
+    let headers = request.headers();
+    Asked {
+        surface: Surface::of(request.path(), &shared.api.settings.load().api),
+        method: request.method().clone(),
+        accept: headers.get(header::ACCEPT).cloned(),
+        content_type: headers.get(header::CONTENT_TYPE).cloned(),
+        version: None,
+        request_id: id.unwrap_or_else(|| format!("req-{}", uuid::Uuid::new_v4())).into(),
+    }
+}
+
+fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failure> {
+    let headers = request.headers();
+    let open = matches!(asked.surface, Surface::Public | Surface::Placement { root: true, .. });
+    let token = if open { None } else { Some(token(headers)?) };
+    let mut version = Version::MIN;
+    if let Surface::Placement { .. } = asked.surface {
+        version = Version::negotiate(headers).map_err(unversioned)?;
+        asked.version = Some(version);
+    }
+    check_content(headers)?;
+    Ok(Admitted {
+        token,
+        version,
+        request_id: asked.request_id.clone(),
+        prefixed: matches!(asked.surface, Surface::Placement { prefixed: true, .. }),
+    })
+}
+
+fn token(headers: &HeaderMap) -> Result<Token, Failure> {
+    Token::believed(headers).ok_or_else(|| Failure::new(Code::Unauthorized, ""))
+}
+
+fn unversioned(fault: VersionFault) -> Failure {
+    let failure = match fault {
+        VersionFault::Malformed(text) => Failure::bad_request(format!(
+            "Invalid microversion: invalid version string: {text}; expected two numbers, such as \
+             1.{}, or latest",
+            Version::MAX.minor(),
+        )),
+        VersionFault::Unacceptable(text) => Failure::new(
+            Code::NotAcceptable,
+            format!("Invalid microversion: Unacceptable version header: {text}"),
+        ),
+    };
+    failure.without_version()
+}
+
+fn check_content(headers: &HeaderMap) -> Result<(), Failure> {
+    if headers.contains_key(BAD_LENGTH) {
+        return Err(Failure::bad_request("content-length header must be an integer"));
+    }
+    let length = headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
+    let has_body = length.is_some_and(|digits| digits.iter().any(|digit| *digit != b'0'));
+    let typed = headers.get(header::CONTENT_TYPE).is_some_and(|value| !value.is_empty());
+    if has_body && !typed {
+        return Err(Failure::bad_request("content-type header required when content-length > 0"));
+    }
+    Ok(())
+}
+
+/// Finishes an answer: a failure is rendered, headers are added.
+fn leave<B>(response: ServiceResponse<B>, asked: &Asked) -> ServiceResponse<EitherBody<B>> {
+    let failure = response.response().error().map(|error| match error.as_error::<Failure>() {
+        Some(failure) => failure.clone(),
+        None => foreign(error),
+    });
+    if let Some(failure) = failure {
+        let mut rendered = failure::render(&failure, asked);
+        finish(rendered.headers_mut(), asked, Some(&failure));
+        let (request, _) = response.into_parts();
+        return ServiceResponse::new(request, rendered).map_into_right_body();
+    }
+    let mut response = response.map_into_left_body();
+    finish(response.headers_mut(), asked, None);
+    response
+}
+
+/// An error of the framework, such as a body that breaks off.
+fn foreign(error: &Error) -> Failure {
+    match error.as_response_error().status_code() {
+        StatusCode::PAYLOAD_TOO_LARGE => Failure::new(Code::TooLarge, error.to_string()),
+        StatusCode::NOT_FOUND => Failure::no_route(),
+        status if status.is_client_error() => Failure::bad_request(error.to_string()),
+        _ => {
+            tracing::error!(%error, "a handler failed");
+            Failure::new(Code::Internal, "")
+        }
+    }
+}
+
+fn finish(headers: &mut HeaderMap, asked: &Asked, failure: Option<&Failure>) {
+    let mut put = |name: &'static str, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.append(HeaderName::from_static(name), value);
+        }
+    };
+    put(REQUEST_ID, &asked.request_id);
+    if let Some(version) = asked.version {
+        put(version::HEADER, &version.header_value());
+        if failure.is_none_or(Failure::varies) {
+            put("vary", version::HEADER);
+        }
+    }
+}
+
+/// What stands in for the answer of a handler that broke off.
+#[derive(Debug)]
+struct Broken(Asked);
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the handler of {} broke off", self.0.request_id)
+    }
+}
+
+impl ResponseError for Broken {
+    fn status_code(&self) -> StatusCode {
+        StatusCode::INTERNAL_SERVER_ERROR
+    }
+
+    fn error_response(&self) -> HttpResponse {
+        let failure = Failure::new(
+            Code::Internal,
+            format!("An internal fault; the log has the details under {}.", self.0.request_id),
+        );
+        let mut response = failure::render(&failure, &self.0);
+        finish(response.headers_mut(), &self.0, Some(&failure));
+        response
+    }
+}

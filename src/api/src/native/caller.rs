@@ -1,0 +1,114 @@
+//! What handlers of `/v1` take: who calls, and a typed body.
+
+use crate::{
+    auth::Token,
+    body::Body,
+    failure::{Code, Failure},
+    gate::Admitted,
+    media,
+    policy::Target,
+    state::{ApiState, Shared},
+};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, http::header, web::Data};
+use futures_util::future::LocalBoxFuture;
+use serde::de::DeserializeOwned;
+use std::{
+    future::{Ready, ready},
+    sync::Arc,
+};
+use stowplan_model::Micros;
+
+/// Who calls, and what the call works with.
+#[derive(Clone)]
+pub struct Caller {
+    /// Who calls.
+    pub token: Token,
+    /// The request's id, under which the journal and decisions know the call.
+    pub request_id: Arc<str>,
+    shared: Data<Shared>,
+}
+
+impl Caller {
+    /// Checks that the caller may do what a rule of the policy guards.
+    ///
+    /// # Errors
+    /// 403 when not.
+    pub fn may(&self, rule: &str) -> Result<(), Failure> {
+        let target = Target { project_id: self.token.project.as_deref() };
+        self.shared.policy.load().enforce(rule, &self.token, target).map_err(|_| {
+            Failure::new(Code::Forbidden, format!("Policy does not allow {rule} to be performed."))
+        })
+    }
+
+    /// What the surfaces stand on.
+    #[must_use]
+    pub fn api(&self) -> &ApiState {
+        &self.shared.api
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Micros {
+        self.shared.now()
+    }
+
+    /// Runs a computation of more than a fraction of a millisecond beside the
+    /// workers.
+    ///
+    /// # Errors
+    /// 500 when it broke off.
+    pub async fn beside<T, F>(&self, work: F) -> Result<T, Failure>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        self.shared.beside(work).await.map_err(|_| Failure::new(Code::Internal, ""))
+    }
+}
+
+impl FromRequest for Caller {
+    type Error = Failure;
+    type Future = Ready<Result<Self, Failure>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        let admitted = request.extensions().get::<Admitted>().cloned();
+        let shared = request.app_data::<Data<Shared>>().cloned();
+        ready(match (admitted, shared) {
+            (Some(Admitted { token: Some(token), request_id, .. }), Some(shared)) => {
+                Ok(Self { token, request_id, shared })
+            }
+            _ => Err(Failure::new(Code::Unauthorized, "")),
+        })
+    }
+}
+
+/// A body of type `T`, as JSON.
+#[derive(Debug)]
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
+    type Error = Failure;
+    type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
+
+    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        let kind = media::content_type(request.headers().get(header::CONTENT_TYPE)).to_owned();
+        let body = Body::from_request(request, payload);
+        Box::pin(async move {
+            if kind != media::JSON {
+                let detail =
+                    format!("The media type '{kind}' is not read here; use {}", media::JSON);
+                return Err(Failure::new(Code::UnsupportedMedia, detail));
+            }
+            let Body(bytes) = body.await?;
+            let mut reader = serde_json::Deserializer::from_slice(&bytes);
+            let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+                Failure::bad_request(match error.path().to_string().as_str() {
+                    "." => error.inner().to_string(),
+                    path => format!("{path}: {}", error.inner()),
+                })
+            })?;
+            reader.end().map_err(|error| Failure::bad_request(error.to_string()))?;
+            Ok(Self(value))
+        })
+    }
+}

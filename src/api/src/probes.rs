@@ -1,0 +1,46 @@
+//! Probes: whether the process lives, and whether it can serve.
+
+use crate::{app::resource, state::Shared};
+use actix_web::{
+    HttpResponse,
+    http::Method,
+    web::{self, Data, ServiceConfig},
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// How the service is.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Health {
+    /// `ok`.
+    pub status: &'static str,
+}
+
+/// Whether the service can serve.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Readiness {
+    /// `ready`.
+    pub status: &'static str,
+    /// Number of the last change that is in the image.
+    pub seq: i64,
+}
+
+pub(crate) fn routes(config: &mut ServiceConfig) {
+    config
+        .service(resource("/healthz", [(Method::GET, web::route().to(healthz))]))
+        .service(resource("/readyz", [(Method::GET, web::route().to(readyz))]));
+}
+
+/// The process lives.
+#[utoipa::path(get, path = "/healthz", tag = "probes", security(()),
+    responses((status = 200, description = "The process lives.", body = Health)))]
+pub async fn healthz() -> HttpResponse {
+    HttpResponse::Ok().json(Health { status: "ok" })
+}
+
+/// The image is loaded and requests are served.
+#[utoipa::path(get, path = "/readyz", tag = "probes", security(()),
+    responses((status = 200, description = "Requests are served.", body = Readiness)))]
+pub async fn readyz(shared: Data<Shared>) -> HttpResponse {
+    HttpResponse::Ok().json(Readiness { status: "ready", seq: shared.api.ledger.image().seq() })
+}

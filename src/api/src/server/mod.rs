@@ -1,0 +1,48 @@
+//! The server: listeners, workers, a stop that lets requests finish.
+
+mod length;
+mod trace;
+
+pub use length::BAD_LENGTH;
+pub(crate) use trace::RequestSpan;
+
+use crate::{app, state::Shared};
+use actix_http::HttpService;
+use actix_server::Server;
+use actix_service::{ServiceFactoryExt, fn_service, map_config};
+use actix_web::{dev::AppConfig, rt::net::TcpStream, web::Data};
+use length::LengthGuard;
+use std::{io, net::TcpListener, time::Duration};
+
+/// How long requests in flight may take after a stop.
+const SHUTDOWN_SECONDS: u64 = 30;
+/// How long an idle connection is kept.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// Starts serving on listeners that are bound already. The returned server is
+/// a future: it runs once it is awaited or spawned, and ends after
+/// `server.handle().stop(true)`. Signals are left to the caller.
+///
+/// # Errors
+/// When a listener cannot be made ready.
+pub fn serve(state: crate::ApiState, listeners: Vec<TcpListener>) -> io::Result<Server> {
+    let workers = state.settings.load().api.workers;
+    let shared = Data::new(Shared::new(state));
+    let mut builder = Server::build().disable_signals().shutdown_timeout(SHUTDOWN_SECONDS);
+    if let Some(workers) = workers {
+        builder = builder.workers(usize::try_from(workers).unwrap_or(1));
+    }
+    for listener in listeners {
+        let shared = shared.clone();
+        builder = builder.listen("http", listener, move || {
+            let app = map_config(app::app(shared.clone()), |()| AppConfig::default());
+            let http = HttpService::build().keep_alive(KEEP_ALIVE).h1(app);
+            fn_service(|stream: TcpStream| async move {
+                let peer = stream.peer_addr().ok();
+                Ok((LengthGuard::new(stream), peer))
+            })
+            .and_then(http)
+        })?;
+    }
+    Ok(builder.run())
+}

@@ -1,0 +1,65 @@
+//! What every handler works with.
+
+use crate::policy::Policy;
+use actix_web::rt::task::JoinError;
+use arc_swap::ArcSwap;
+use std::sync::Arc;
+use stowplan_config::Settings;
+use stowplan_ledger::Ledger;
+use stowplan_model::Micros;
+use tokio::sync::Semaphore;
+
+/// The clock of the service: now, in microseconds since the epoch.
+pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
+
+/// What the HTTP surfaces stand on.
+#[derive(Clone)]
+pub struct ApiState {
+    /// The ledger.
+    pub ledger: Ledger,
+    /// The options in force; a reload swaps them whole.
+    pub settings: Arc<ArcSwap<Settings>>,
+    /// The clock.
+    pub clock: Clock,
+}
+
+/// The same with what this crate makes of it, shared by all workers.
+pub struct Shared {
+    /// What the surfaces stand on.
+    pub api: ApiState,
+    /// Who may do what.
+    pub policy: ArcSwap<Policy>,
+    /// Permits for computations that would hold up a worker.
+    heavy: Semaphore,
+}
+
+impl Shared {
+    /// Prepares what the workers share.
+    #[must_use]
+    pub fn new(api: ApiState) -> Self {
+        let settings = api.settings.load();
+        let policy = Policy::defaults(settings.oslo_policy.enforce_new_defaults);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { policy: ArcSwap::from_pointee(policy), heavy: Semaphore::new(threads), api }
+    }
+
+    /// Now.
+    #[must_use]
+    pub fn now(&self) -> Micros {
+        (self.api.clock)()
+    }
+
+    /// Runs a computation of more than a fraction of a millisecond beside the
+    /// workers, no more of them at once than there are processors.
+    ///
+    /// # Errors
+    /// When the computation broke off.
+    pub async fn beside<T, F>(&self, work: F) -> Result<T, JoinError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let _permit = self.heavy.acquire().await.ok();
+        actix_web::rt::task::spawn_blocking(work).await
+    }
+}

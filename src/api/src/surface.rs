@@ -1,0 +1,91 @@
+//! Which of the surfaces a path belongs to.
+
+use stowplan_config::Api;
+
+/// A part of the HTTP service with its own manners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Surface {
+    /// The Placement API.
+    Placement {
+        /// Whether the path begins with `[api] placement_prefix`.
+        prefixed: bool,
+        /// Whether it is the root, which needs no token.
+        root: bool,
+    },
+    /// The compute API's calls under `/v2.1`.
+    Compute,
+    /// Our own calls under `/v1`.
+    Native,
+    /// Probes and documentation: no token.
+    Public,
+}
+
+/// Paths that need no token.
+const PUBLIC: [&str; 5] = ["/docs", "/openapi.json", "/ui", "/healthz", "/readyz"];
+
+impl Surface {
+    /// The surface of a path, by its first part.
+    #[must_use]
+    pub fn of(path: &str, api: &Api) -> Self {
+        if within(path, "/v1") {
+            return Self::Native;
+        }
+        if within(path, "/v2.1") || prefixed(path, &api.compute_prefix).is_some() {
+            return Self::Compute;
+        }
+        if PUBLIC.iter().any(|prefix| within(path, prefix)) {
+            return Self::Public;
+        }
+        let rest = prefixed(path, &api.placement_prefix);
+        let root = matches!(rest.unwrap_or(path), "" | "/");
+        Self::Placement { prefixed: rest.is_some(), root }
+    }
+}
+
+/// A prefix as it is mounted: with a slash before it and none after it.
+#[must_use]
+pub fn mount(prefix: &str) -> String {
+    let inner = prefix.trim_matches('/');
+    if inner.is_empty() { String::new() } else { format!("/{inner}") }
+}
+
+fn prefixed<'a>(path: &'a str, prefix: &str) -> Option<&'a str> {
+    let inner = prefix.trim_matches('/');
+    if inner.is_empty() {
+        return None;
+    }
+    let rest = path.strip_prefix('/')?.strip_prefix(inner)?;
+    (rest.is_empty() || rest.starts_with('/')).then_some(rest)
+}
+
+fn within(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_their_surfaces() {
+        let api = Api { placement_prefix: "/placement/".to_owned(), ..Api::default() };
+        let placement = |prefixed, root| Surface::Placement { prefixed, root };
+        for (path, surface) in [
+            ("/", placement(false, true)),
+            ("/traits", placement(false, false)),
+            ("/placement", placement(true, true)),
+            ("/placement/", placement(true, true)),
+            ("/placement/traits", placement(true, false)),
+            ("/placements", placement(false, false)),
+            ("/v1/hosts", Surface::Native),
+            ("/v1", Surface::Native),
+            ("/v10", placement(false, false)),
+            ("/v2.1/os-aggregates", Surface::Compute),
+            ("/docs/index.html", Surface::Public),
+            ("/healthz", Surface::Public),
+            ("/healthzz", placement(false, false)),
+        ] {
+            assert_eq!(Surface::of(path, &api), surface, "{path}");
+        }
+    }
+}

@@ -1,3 +1,9 @@
 //! Queues, jobs and the session with its actions and plugins.
 
+pub mod actions;
 pub mod amounts;
+pub mod life;
+pub mod plugins;
+pub mod registry;
+pub mod session;
+pub mod world;

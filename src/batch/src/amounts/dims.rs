@@ -78,6 +78,12 @@ pub enum DimsFault {
     /// More than can be counted.
     #[error("[batch] resource_map: {0} dimensions, expected at most 61")]
     TooMany(usize),
+    /// A class that held a dimension when a job was admitted.
+    #[error("no dimension of [batch] resource_map is held as {class} any more")]
+    Unmapped {
+        /// The class.
+        class: String,
+    },
     /// A request for something that the ledger does not hold.
     #[error("{name:?} is not a dimension of [batch] resource_map: expected one of {known}")]
     Unknown {
@@ -163,6 +169,12 @@ impl Dims {
         self.dims.get(dim.index()).map_or("", |dim| &dim.name)
     }
 
+    /// The class that holds a dimension.
+    #[must_use]
+    pub fn class(&self, dim: DimIx) -> Option<&str> {
+        self.dims.get(dim.index())?.class.as_deref()
+    }
+
     /// What a request is charged: every dimension rounded up to quanta, and
     /// one place for a task (rules 1 and 3).
     ///
@@ -181,10 +193,26 @@ impl Dims {
         Ok(amounts)
     }
 
-    /// Amounts by class name, as the ledger holds them.
+    /// What is asked for by resource class, as the ledger holds it and as a
+    /// job keeps it: a later change of quanta does not touch it.
     #[must_use]
-    pub fn by_name(&self, amounts: &Amounts) -> BTreeMap<String, i64> {
-        amounts.iter().map(|(dim, value)| (self.name(dim).to_owned(), value)).collect()
+    pub fn by_class(&self, amounts: &Amounts) -> BTreeMap<String, i64> {
+        let asked = amounts.positive();
+        asked.filter_map(|(dim, value)| Some((self.class(dim)?.to_owned(), value))).collect()
+    }
+
+    /// Amounts from what [`Dims::by_class`] gave.
+    ///
+    /// # Errors
+    /// A class that no dimension is held as any more.
+    pub fn from_classes(&self, charged: &BTreeMap<String, i64>) -> Result<Amounts, DimsFault> {
+        let mut amounts = Amounts::new();
+        for (class, value) in charged {
+            let dim = self.iter().find(|(_, dim)| dim.class.as_deref() == Some(class));
+            let (at, _) = dim.ok_or_else(|| DimsFault::Unmapped { class: class.clone() })?;
+            amounts.set(at, *value);
+        }
+        Ok(amounts)
     }
 
     fn unknown(&self, name: &str) -> DimsFault {
@@ -214,9 +242,10 @@ mod tests {
         let requests = [("cpu", "500m"), ("memory", "1500k"), ("nvidia.com/gpu", "2")];
         let requests = requests.map(|(name, q)| (name.to_owned(), q.parse().unwrap()));
         let charged = dims.charge(&requests.into()).unwrap();
-        let named = dims.by_name(&charged);
-        let expected = [("cpu", 1), ("memory", 2), ("nvidia.com/gpu", 2), ("pods", 1)];
+        let named = dims.by_class(&charged);
+        let expected = [("VCPU", 1), ("MEMORY_MB", 2), ("PGPU", 2), (TASK_CLASS, 1)];
         assert_eq!(named, expected.map(|(name, n)| (name.to_owned(), n)).into());
+        assert_eq!(dims.from_classes(&named).unwrap(), charged);
     }
 
     #[test]
@@ -240,5 +269,7 @@ mod tests {
         assert!(refused(&[("pods", "CUSTOM_PODS", "1")]).contains("pods"));
         assert!(refused(&[("a", "CUSTOM_A", "1"), ("b", "CUSTOM_A", "1")]).contains("a and b"));
         assert!(refused(&[("a", "CUSTOM_BATCH_TASK", "1")]).contains("pods and a"));
+        let gone = dims(&[]).unwrap().from_classes(&[("PGPU".to_owned(), 1)].into()).unwrap_err();
+        assert_eq!(gone, DimsFault::Unmapped { class: "PGPU".to_owned() });
     }
 }

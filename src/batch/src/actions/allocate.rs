@@ -1,0 +1,132 @@
+//! `allocate`: gives tasks with requests their hosts, job by job.
+
+use super::{Action, Lines, may_be_placed, waiting};
+use crate::session::{JobIx, Session, Statement, Status, TaskIx};
+use foldhash::{HashMap, HashMapExt};
+use std::collections::VecDeque;
+
+/// Takes queues in their order and from each one job at a time: its tasks are
+/// placed until it has its minimum, then it goes back into the line and gets
+/// one more at a time. A job that cannot get its minimum gets nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allocate;
+
+/// The tasks of a job that this action has still to look at.
+type Worksheets = HashMap<JobIx, VecDeque<TaskIx>>;
+
+impl Action for Allocate {
+    fn name(&self) -> &'static str {
+        "allocate"
+    }
+
+    fn run(&self, session: &mut Session<'_>) {
+        let mut jobs: Vec<JobIx> = session.state.jobs().collect();
+        while !jobs.is_empty() {
+            serve(session, &jobs);
+            // What was refused at commit is tried again on fresh hosts.
+            jobs = session.settle(true);
+            for job in &jobs {
+                session.state.job_mut(*job).failed_roles.clear();
+            }
+        }
+    }
+}
+
+fn serve(session: &mut Session<'_>, jobs: &[JobIx]) {
+    let mut sheets = Worksheets::new();
+    for &job in jobs {
+        if may_be_placed(session, job) {
+            let tasks = waiting(session, job, false);
+            if !tasks.is_empty() {
+                sheets.insert(job, tasks.into());
+            }
+        }
+    }
+    let listed = jobs.iter().copied().filter(|job| sheets.contains_key(job));
+    let mut lines = Lines::of(session, listed);
+    while let Some(queue) = lines.pop_queue(session) {
+        let Some(job) = lines.pop_job(session, queue) else { continue };
+        let Some(sheet) = sheets.get_mut(&job) else { continue };
+        let mut statement = Statement::new(job);
+        place_tasks(session, &mut statement, job, sheet);
+        if session.is_ready(job) {
+            session.commit(statement);
+            if !sheet.is_empty() {
+                lines.push_job(session, job);
+            }
+        } else if session.is_pipelined(job) {
+            session.keep(statement);
+        } else {
+            session.discard(statement);
+        }
+        lines.push_queue(session, queue);
+    }
+}
+
+/// Places tasks until the job has its minimum, nothing is left to place, or
+/// nothing that is left can help.
+fn place_tasks(
+    session: &mut Session<'_>,
+    statement: &mut Statement,
+    job: JobIx,
+    sheet: &mut VecDeque<TaskIx>,
+) {
+    while let Some(task) = sheet.pop_front() {
+        let role = session.state[task].role;
+        if has_failed(session, job, role) {
+            continue;
+        }
+        if !place(session, statement, task) {
+            let failed = &mut session.state.job_mut(job).failed_roles;
+            if !failed.contains(&role) {
+                failed.push(role);
+            }
+            if may_continue(session, job) {
+                continue;
+            }
+            return;
+        }
+        if session.is_ready(job) {
+            return;
+        }
+    }
+}
+
+/// Whether a task of that role has found no host in this cycle; then another
+/// one of it will not either. Tasks without a role differ from each other.
+fn has_failed(session: &Session<'_>, job: JobIx, role: u32) -> bool {
+    let at = &session.state[job];
+    let named = at.roles.get(role as usize).is_some_and(|role| !role.name.is_empty());
+    named && at.failed_roles.contains(&role)
+}
+
+/// Gives a task the best host that has room now, else the best of those where
+/// others are leaving.
+fn place(session: &mut Session<'_>, statement: &mut Statement, task: TaskIx) -> bool {
+    if let Ok(Some(host)) = session.best_host(task) {
+        return session.allocate(statement, task, host);
+    }
+    if let Ok(Some(host)) = session.best_future_host(task) {
+        session.pipeline(statement, task, host);
+        return true;
+    }
+    false
+}
+
+/// Whether a job whose task found no host can still get its minimum.
+fn may_continue(session: &Session<'_>, job: JobIx) -> bool {
+    let at = &session.state[job];
+    if at.min_available == at.census.all() {
+        return false;
+    }
+    let failed = |role: usize| at.failed_roles.contains(&(role as u32));
+    if at.min_available < at.role_minima() {
+        let hopeful = at.roles.iter().enumerate().filter(|(number, _)| !failed(*number));
+        let pending: u32 = hopeful.map(|(_, role)| role.census.get(Status::Pending)).sum();
+        return at.census.ready() + pending >= at.min_available;
+    }
+    at.roles.iter().enumerate().filter(|(number, _)| failed(*number)).all(|(_, role)| {
+        let has = role.census.ready() + role.census.best_effort();
+        role.min.is_none_or(|min| has >= min)
+    })
+}

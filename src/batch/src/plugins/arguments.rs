@@ -1,0 +1,76 @@
+//! The arguments of a plugin: the free keys of `[batch:<plugin>]`.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// What `[batch:<plugin>]` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    plugin: &'static str,
+    values: BTreeMap<String, String>,
+}
+
+/// An argument that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("[batch:{plugin}] {name} = {value}: expected {expected}")]
+pub struct ArgumentFault {
+    plugin: &'static str,
+    name: String,
+    value: String,
+    expected: String,
+}
+
+impl Arguments {
+    /// Arguments of a plugin, as written.
+    #[must_use]
+    pub fn new(plugin: &'static str, values: BTreeMap<String, String>) -> Self {
+        Self { plugin, values }
+    }
+
+    /// An argument as written, without blanks around it.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(|value| value.trim())
+    }
+
+    /// A list separated by commas; empty when it is not given.
+    pub fn list(&self, name: &str) -> impl Iterator<Item = &str> {
+        let items = self.text(name).unwrap_or_default().split(',').map(str::trim);
+        items.filter(|item| !item.is_empty())
+    }
+
+    /// Whether something is on.
+    ///
+    /// # Errors
+    /// Neither true nor false.
+    pub fn switch(&self, name: &str, default: bool) -> Result<bool, ArgumentFault> {
+        match self.text(name).map(str::to_ascii_lowercase).as_deref() {
+            None => Ok(default),
+            Some("true" | "yes" | "on" | "1") => Ok(true),
+            Some("false" | "no" | "off" | "0") => Ok(false),
+            Some(_) => Err(self.fault(name, "true or false")),
+        }
+    }
+
+    /// A whole number.
+    ///
+    /// # Errors
+    /// No whole number.
+    pub fn number(&self, name: &str, default: i64) -> Result<i64, ArgumentFault> {
+        match self.text(name) {
+            None => Ok(default),
+            Some(text) => i64::from_str(text).map_err(|_| self.fault(name, "a whole number")),
+        }
+    }
+
+    /// What is wrong with an argument: what was expected of it.
+    #[must_use]
+    pub fn fault(&self, name: &str, expected: &str) -> ArgumentFault {
+        ArgumentFault {
+            plugin: self.plugin,
+            name: name.to_owned(),
+            value: self.text(name).unwrap_or_default().to_owned(),
+            expected: expected.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Where a session hands over what it has decided.
+
+use crate::world::{News, Picks};
+use stowplan_model::Uuid;
+
+/// One statement, to be committed as one mutation: all of it or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The statement's number in the session.
+    pub statement: u32,
+    /// The job.
+    pub job: Uuid,
+    /// Its tasks with their hosts.
+    pub binds: Vec<Bind>,
+}
+
+/// A task with the host that it was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bind {
+    /// The task.
+    pub task: Uuid,
+    /// How often it was bound before.
+    pub attempt: i64,
+    /// The host: uuid of its compute node.
+    pub host: Uuid,
+    /// What it takes, and from which providers.
+    pub picks: Picks,
+}
+
+/// What became of a statement.
+pub struct Outcome {
+    /// The statement's number.
+    pub statement: u32,
+    /// Committed, or why not.
+    pub result: Result<(), Refused>,
+}
+
+/// Why a statement was not committed.
+pub struct Refused {
+    /// In words.
+    pub reason: String,
+    /// What hosts have now, if trying again makes sense.
+    pub news: Option<Box<dyn News + Send>>,
+}
+
+/// Takes statements without making the session wait (rule 9).
+pub trait Commits {
+    /// Hands over a statement.
+    fn submit(&mut self, plan: Plan);
+
+    /// The next outcome that is known; with `wait`, of any that is under way.
+    /// None when there is none.
+    fn outcome(&mut self, wait: bool) -> Option<Outcome>;
+}

@@ -1,0 +1,245 @@
+//! The hosts as a session sees them: amounts in columns over the engine's
+//! table, changed by steps that can each be taken back (rules 6 and 7).
+//!
+//! Steps are sums, not assignments, so any of them can be undone whatever came
+//! after it, and hosts can be read anew in between.
+
+mod build;
+mod columns;
+mod source;
+mod view;
+
+use crate::amounts::{Amounts, DimIx, Dims};
+pub use columns::{Columns, Kind};
+pub use source::{Pick, Picks, Source, Sources};
+use std::sync::Arc;
+use stowplan_engine::{Figure, HostIx, HostSet, HostTable, HostView};
+use stowplan_model::Uuid;
+
+/// Fresh news of hosts, from wherever the world was built.
+pub trait News {
+    /// What a host has now, by the uuid of its compute node; none when it is
+    /// gone.
+    fn host(&self, uuid: Uuid, dims: &Dims) -> Option<HostState>;
+
+    /// Whether the news count what this task holds already.
+    fn counts(&self, task: Uuid) -> bool;
+}
+
+/// What a host has and what is used of it.
+#[derive(Clone, Debug, Default)]
+pub struct HostState {
+    /// Where it comes from.
+    pub sources: Sources,
+    /// The engine's figures.
+    pub figures: stowplan_engine::table::Figures,
+}
+
+/// All hosts of a session.
+#[derive(Clone, Debug)]
+pub struct World {
+    dims: Arc<Dims>,
+    table: HostTable,
+    /// Hosts in order of their names: ties go to the first.
+    order: Vec<HostIx>,
+    /// The place of each host in that order.
+    ranks: Vec<u32>,
+    columns: Columns,
+    sources: Vec<Sources>,
+    /// Hosts on which the columns alone say what fits.
+    plain: HostSet,
+    /// Hosts as they were changed: what an index has to look at again.
+    touched: Vec<HostIx>,
+    /// Tasks that are giving back what they hold.
+    releasing: usize,
+}
+
+impl World {
+    /// Hosts of a table, in the order given, without any amounts yet.
+    #[must_use]
+    pub fn new(dims: Arc<Dims>, table: HostTable, order: Vec<HostIx>) -> Self {
+        let slots = table.slots();
+        let mut ranks = vec![u32::MAX; slots];
+        for (rank, host) in order.iter().enumerate() {
+            if let Some(slot) = ranks.get_mut(host.index()) {
+                *slot = rank as u32;
+            }
+        }
+        Self {
+            columns: Columns::new(dims.count(), slots),
+            sources: vec![Sources::default(); slots],
+            plain: HostSet::with_room(slots),
+            touched: Vec::new(),
+            releasing: 0,
+            dims,
+            table,
+            order,
+            ranks,
+        }
+    }
+
+    /// The dimensions.
+    #[must_use]
+    pub fn dims(&self) -> &Dims {
+        &self.dims
+    }
+
+    /// The hosts in order of their names.
+    #[must_use]
+    pub fn order(&self) -> &[HostIx] {
+        &self.order
+    }
+
+    /// The place of a host in the order of names.
+    #[must_use]
+    pub fn rank(&self, host: HostIx) -> usize {
+        self.ranks.get(host.index()).map_or(usize::MAX, |rank| *rank as usize)
+    }
+
+    /// One amount of one host.
+    #[must_use]
+    pub fn amount(&self, kind: Kind, dim: DimIx, host: HostIx) -> i64 {
+        self.columns.get(kind, dim, host)
+    }
+
+    /// What is left on a host.
+    #[must_use]
+    pub fn idle(&self, dim: DimIx, host: HostIx) -> i64 {
+        self.columns.idle(dim, host)
+    }
+
+    /// What all hosts have together.
+    #[must_use]
+    pub fn total(&self) -> Amounts {
+        let mut total = Amounts::new();
+        for (dim, _) in self.dims.iter() {
+            let all = self.order.iter().map(|h| self.columns.get(Kind::Allocatable, dim, *h));
+            total.set(dim, all.sum());
+        }
+        total
+    }
+
+    /// Whether a request fits into what is left on a host now.
+    #[must_use]
+    pub fn fits_idle(&self, host: HostIx, request: &Amounts) -> bool {
+        request.fits(|dim| self.columns.idle(dim, host))
+            && (self.plain.contains(host) || self.sources_of(host).pick(request).is_some())
+    }
+
+    /// Whether a request fits into what will be left on a host once everything
+    /// that is being given back is back.
+    #[must_use]
+    pub fn fits_future(&self, host: HostIx, request: &Amounts) -> bool {
+        request.fits(|dim| self.columns.future_idle(dim, host))
+    }
+
+    /// Whether anything is being given back anywhere.
+    #[must_use]
+    pub fn is_releasing(&self) -> bool {
+        self.releasing > 0
+    }
+
+    /// Takes a request from what is left on a host; none when it does not fit.
+    pub fn take(&mut self, host: HostIx, request: &Amounts) -> Option<Picks> {
+        if !request.fits(|dim| self.columns.idle(dim, host)) {
+            return None;
+        }
+        let picks = self.sources_of(host).pick(request)?;
+        self.hold(host, request, &picks, 1);
+        Some(picks)
+    }
+
+    /// Gives back what [`World::take`] took.
+    pub fn give_back(&mut self, host: HostIx, request: &Amounts, picks: &[Pick]) {
+        self.hold(host, request, picks, -1);
+    }
+
+    /// Promises a request what will be left on a host, or takes the promise
+    /// back (`sign` -1).
+    pub fn promise(&mut self, host: HostIx, request: &Amounts, sign: i64) {
+        self.columns.add(Kind::Pipelined, host, request, sign);
+        self.touched.push(host);
+    }
+
+    /// Notes that what a task holds, counted as used already, is being given
+    /// back.
+    pub fn release(&mut self, host: HostIx, held: &Amounts) {
+        self.columns.add(Kind::Releasing, host, held, 1);
+        self.releasing += 1;
+        self.touched.push(host);
+    }
+
+    /// How many changes there were so far.
+    #[must_use]
+    pub fn changes(&self) -> usize {
+        self.touched.len()
+    }
+
+    /// The hosts changed since `seen` changes, in order, with repetitions.
+    #[must_use]
+    pub fn touched_since(&self, seen: usize) -> &[HostIx] {
+        self.touched.get(seen..).unwrap_or_default()
+    }
+
+    /// Puts in what a host has, as read from where the world comes from. What
+    /// was taken before has to be held again.
+    pub fn load(&mut self, host: HostIx, state: HostState) {
+        for (dim, _) in self.dims.iter() {
+            let sources = state.sources.of(dim);
+            // What one source holds above its capacity takes nothing from the
+            // others.
+            let used = match sources {
+                [one] => one.used,
+                many => many.iter().map(|source| source.used.min(source.capacity)).sum(),
+            };
+            let capacity = sources.iter().map(|source| source.capacity).sum();
+            self.columns.set(Kind::Allocatable, dim, host, capacity);
+            self.columns.set(Kind::Used, dim, host, used);
+        }
+        for figure in Figure::ALL {
+            self.table.set_figure(host, figure, state.figures.get(figure));
+        }
+        if state.sources.are_plain() {
+            self.plain.insert(host);
+        } else {
+            self.plain.remove(host);
+        }
+        if let Some(sources) = self.sources.get_mut(host.index()) {
+            *sources = state.sources;
+        }
+        self.touched.push(host);
+    }
+
+    /// Holds what was taken once more, after [`World::load`].
+    pub fn hold_again(&mut self, host: HostIx, request: &Amounts, picks: &[Pick]) {
+        self.hold(host, request, picks, 1);
+    }
+
+    fn hold(&mut self, host: HostIx, request: &Amounts, picks: &[Pick], sign: i64) {
+        self.columns.add(Kind::Used, host, request, sign);
+        if let Some(sources) = self.sources.get_mut(host.index()) {
+            sources.apply(picks, sign);
+        }
+        for (figure, change) in view::figures(&self.dims, request) {
+            let value = self.table.figure(figure, host);
+            self.table.set_figure(host, figure, value + sign * change);
+        }
+        self.touched.push(host);
+    }
+
+    fn sources_of(&self, host: HostIx) -> &Sources {
+        static NONE: Sources = Sources::NONE;
+        self.sources.get(host.index()).unwrap_or(&NONE)
+    }
+}
+
+impl PartialEq for World {
+    /// Equal when hosts have and hold the same; how it came about makes no
+    /// difference.
+    fn eq(&self, other: &Self) -> bool {
+        self.order == other.order
+            && self.columns == other.columns
+            && self.sources == other.sources
+            && self.table == other.table
+    }
+}

@@ -1,0 +1,1 @@
+"""Runs the functional suite of Placement against a server."""

@@ -6,7 +6,10 @@ use serde_json::Value;
 use stowplan_db::{
     DbErr,
     entity::decision::{Column, Entity, Model},
-    sea_orm::{ColumnTrait, EntityTrait, QueryFilter, QueryOrder, QuerySelect, sea_query::Expr},
+    sea_orm::{
+        ColumnTrait, EntityTrait, ExprTrait, QueryFilter, QueryOrder, QuerySelect,
+        sea_query::{CaseStatement, Expr, Func},
+    },
 };
 use stowplan_model::{Micros, Uuid};
 
@@ -21,6 +24,32 @@ pub struct StoredDecision {
 }
 
 impl Ledger {
+    /// Writes the bodies of decisions whose headers are committed, in one
+    /// statement. A decision that is gone by now keeps none.
+    ///
+    /// # Errors
+    /// When the database does not take them; then none is written.
+    pub async fn store_decision_bodies(
+        &self,
+        bodies: Vec<(Uuid, Vec<u8>)>,
+    ) -> Result<(), Unavailable> {
+        if bodies.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<String> = bodies.iter().map(|(id, _)| id.to_string()).collect();
+        let mut case = CaseStatement::new();
+        for (id, (_, body)) in ids.iter().zip(bodies) {
+            case = case.case(Expr::col(Column::Id).eq(id.as_str()), body);
+        }
+        Entity::update_many()
+            .col_expr(Column::Body, case.into())
+            .filter(Column::Id.is_in(ids))
+            .exec(self.shared.connection.writer())
+            .await
+            .map(|_| ())
+            .map_err(unavailable)
+    }
+
     /// Writes the body of a decision whose header is committed.
     ///
     /// # Errors
@@ -79,8 +108,35 @@ impl Ledger {
             .await
             .map_err(unavailable)?;
         // The row at the edge is the first too many.
-        let keep_after = edge.map_or(oldest.0, |edge| edge.saturating_add(1).max(oldest.0));
+        let keep_after = edge.map_or(oldest.0, |edge| Ord::max(edge.saturating_add(1), oldest.0));
         let gone = Entity::delete_many().filter(Column::CreatedUs.lt(keep_after));
+        let gone = gone.exec(self.shared.connection.writer()).await.map_err(unavailable)?;
+        Ok(gone.rows_affected)
+    }
+
+    /// Forgets the oldest decisions until the bodies of the others take at
+    /// most `max_bytes` (`[decisions] max_bytes`). Returns how many went.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn trim_decision_bytes(&self, max_bytes: u64) -> Result<u64, Unavailable> {
+        let sizes: Vec<(i64, Option<i32>)> = Entity::find()
+            .select_only()
+            .column(Column::CreatedUs)
+            .expr(Func::cust("LENGTH").arg(Expr::col(Column::Body)))
+            .order_by_desc(Column::CreatedUs)
+            .order_by_desc(Column::Id)
+            .into_tuple()
+            .all(self.shared.connection.reader())
+            .await
+            .map_err(unavailable)?;
+        let mut total: u64 = 0;
+        let edge = sizes.into_iter().find(|(_, size)| {
+            total = total.saturating_add(size.and_then(|size| size.try_into().ok()).unwrap_or(0));
+            total > max_bytes
+        });
+        let Some((edge, _)) = edge else { return Ok(0) };
+        let gone = Entity::delete_many().filter(Column::CreatedUs.lte(edge));
         let gone = gone.exec(self.shared.connection.writer()).await.map_err(unavailable)?;
         Ok(gone.rows_affected)
     }

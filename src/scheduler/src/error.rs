@@ -1,10 +1,12 @@
 //! What the scheduler refuses, with status and code in one table.
 
+use stowplan_engine::StageFault;
 use stowplan_model::Uuid;
 use stowplan_placement::PlacementError;
 use thiserror::Error;
 
 use crate::fields::FieldErrors;
+use crate::select::Refusal;
 
 /// Why a request is not done. The text is the `detail` that clients see.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -123,14 +125,6 @@ pub enum SchedulerError {
         /// Its hosts, separated by commas.
         hosts: String,
     },
-    /// The host is in the aggregate already.
-    #[error("host {host} is in host aggregate {name} already")]
-    AlreadyInAggregate {
-        /// The host.
-        host: String,
-        /// The aggregate's name.
-        name: String,
-    },
     /// The host is not in the aggregate.
     #[error("host {host} is not in host aggregate {name}")]
     NotInAggregate {
@@ -181,6 +175,9 @@ pub enum SchedulerError {
     /// The request cannot be judged: the peer would fail it too.
     #[error("{0}")]
     Request(String),
+    /// No valid host.
+    #[error("{0}")]
+    NoValidHost(Box<Refusal>),
     /// No such decision.
     #[error("there is no decision {0}")]
     DecisionNotFound(String),
@@ -212,10 +209,10 @@ impl SchedulerError {
             | E::HostInUse { .. }
             | E::AggregateName(_)
             | E::AggregateNotEmpty { .. }
-            | E::AlreadyInAggregate { .. }
             | E::ZoneConflict { .. }
             | E::ZoneInUse { .. }
-            | E::InstanceChanged { .. } => 409,
+            | E::InstanceChanged { .. }
+            | E::NoValidHost(_) => 409,
             E::Placement(error) => error.status(),
         }
     }
@@ -224,5 +221,11 @@ impl SchedulerError {
 impl From<FieldErrors> for SchedulerError {
     fn from(errors: FieldErrors) -> Self {
         Self::Fields(errors)
+    }
+}
+
+impl From<StageFault> for SchedulerError {
+    fn from(fault: StageFault) -> Self {
+        Self::Request(fault.to_string())
     }
 }

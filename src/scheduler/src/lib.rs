@@ -6,9 +6,14 @@
 
 pub mod aggregates;
 pub mod body;
+pub mod decisions;
 mod draft;
 pub mod error;
+mod facade;
 pub mod fields;
+pub mod groups;
 pub mod hosts;
+pub mod select;
 
 pub use error::SchedulerError;
+pub use facade::{Call, Prepared, Scheduler, Written};

@@ -15,5 +15,6 @@ mod validate;
 
 pub use delete::{Deleted, delete_host};
 pub use find::{find, nodes};
-pub use list::{HostFilter, HostPage, HostState, list, state, unknown, zone_of};
+pub use list::{HostFilter, HostPage, HostState, ZONE, list, state, unknown, zone_of};
 pub use report::{ReportHost, Reported, read_report, report_host};
+pub(crate) use validate::{class as check_class, name as check_name};

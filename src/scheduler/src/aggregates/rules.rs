@@ -1,0 +1,103 @@
+//! What holds of host aggregates: names, metadata, one zone per host.
+
+use std::collections::BTreeMap;
+
+use stowplan_ledger::Image;
+use stowplan_ledger::rows::{HostAggregateRow, OriginKind};
+
+use crate::error::SchedulerError;
+use crate::fields::FieldErrors;
+use crate::hosts::ZONE;
+
+/// The longest name, key or value.
+const MAX_TEXT: usize = 255;
+
+/// Checks the name of an aggregate.
+pub(super) fn name(errors: &mut FieldErrors, name: &str) {
+    let fits = (1..=MAX_TEXT).contains(&name.chars().count());
+    let printable = name.trim() == name && !name.chars().any(char::is_control);
+    errors.require(
+        fits && printable,
+        "name",
+        name,
+        format!("1 to {MAX_TEXT} characters without control characters or blanks at the ends"),
+    );
+}
+
+/// Checks one key of metadata with its value.
+pub(super) fn metadata(errors: &mut FieldErrors, key: &str, value: &str) {
+    let field = format!("metadata.{key}");
+    errors.require(
+        (1..=MAX_TEXT).contains(&key.chars().count()),
+        field.clone(),
+        key,
+        format!("a key of 1 to {MAX_TEXT} characters"),
+    );
+    errors.require(
+        value.chars().count() <= MAX_TEXT,
+        field.clone(),
+        value,
+        format!("at most {MAX_TEXT} characters"),
+    );
+    if key == ZONE {
+        zone(errors, &field, value);
+    }
+}
+
+/// Checks the name of an availability zone.
+pub(super) fn zone(errors: &mut FieldErrors, field: &str, zone: &str) {
+    let fits = !zone.is_empty() && zone.trim() == zone && !zone.contains(':');
+    errors.require(fits, field, zone, "the name of a zone, without colons or blanks at the ends");
+}
+
+/// That a host that is in `row` (or is to join it) stays in one zone, and that
+/// its zone does not change under its servers.
+pub(super) fn one_zone(
+    image: &Image,
+    host: &str,
+    before: Option<&HostAggregateRow>,
+    after: &BTreeMap<String, String>,
+    id: i64,
+) -> Result<(), SchedulerError> {
+    let wanted = after.get(ZONE);
+    let others = image.hosts.aggregates_of(host).filter(|other| *other != id);
+    let mut zones = others
+        .filter_map(|id| image.host_aggregates.by_id(id))
+        .filter_map(|row| Some((row.metadata.get(ZONE)?, &row.name)));
+    let elsewhere = zones.next();
+    if let (Some(wanted), Some((there, other))) = (wanted, elsewhere)
+        && wanted != there
+    {
+        return Err(SchedulerError::ZoneConflict {
+            host: host.to_owned(),
+            there: there.clone(),
+            other: other.clone(),
+            wanted: wanted.clone(),
+        });
+    }
+    let elsewhere = elsewhere.map(|(zone, _)| zone);
+    let from = elsewhere.or_else(|| before.and_then(|row| row.metadata.get(ZONE)));
+    let to = elsewhere.or(wanted);
+    if from != to && has_servers(image, host) {
+        let shown = |zone: Option<&String>| zone.cloned().unwrap_or_else(|| "none".to_owned());
+        return Err(SchedulerError::ZoneInUse {
+            host: host.to_owned(),
+            from: shown(from),
+            to: shown(to),
+        });
+    }
+    Ok(())
+}
+
+/// Whether any server is on a host: one that it reports or that we placed.
+fn has_servers(image: &Image, host: &str) -> bool {
+    let ours = |node| {
+        image.consumers.placed_on(node).any(|consumer| {
+            consumer.origin.as_ref().is_some_and(|origin| origin.kind == OriginKind::Server)
+        })
+    };
+    image
+        .hosts
+        .nodes_of(host)
+        .any(|node| !node.row.report.instances.is_empty() || ours(node.row.uuid))
+}

@@ -1,0 +1,13 @@
+//! Decisions: what is recorded of each answer, and how it is read again.
+//!
+//! The header commits with the claim. The body is made and compressed beside
+//! the answer and written afterwards, in order; what an overloaded process
+//! cannot write it drops, with a warning.
+
+mod body;
+mod log;
+mod read;
+
+pub(crate) use body::{Body, InstanceRecord, encode};
+pub(crate) use log::DecisionLog;
+pub use read::{DecisionPage, DecisionView};

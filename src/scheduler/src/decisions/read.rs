@@ -1,0 +1,72 @@
+//! Decisions as they are shown.
+
+use std::io::Read;
+
+use flate2::read::ZlibDecoder;
+use serde::Serialize;
+use serde_json::Value;
+use stowplan_ledger::StoredDecision;
+use stowplan_model::{Micros, Uuid};
+
+/// A decision with its explanation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DecisionView {
+    /// Its id.
+    pub id: Uuid,
+    /// The request that asked.
+    pub request_id: String,
+    /// The ledger's sequence number of the claim, or of the image that said no.
+    pub seq: i64,
+    /// Seed of its random numbers.
+    pub seed: u64,
+    /// What was decided about: `servers` or `job`.
+    pub kind: String,
+    /// `placed`, `no_valid_host`, `dry_run`, ...
+    pub outcome: String,
+    /// When it was made, microseconds since the epoch.
+    pub created: Micros,
+    /// Hosts chosen, or the short reason.
+    pub header: Value,
+    /// Filters, weights and reasons; null while it is not written yet, or when
+    /// it was not kept.
+    pub body: Option<Value>,
+}
+
+/// Decisions, the newest first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DecisionPage {
+    /// The decisions, without bodies.
+    pub decisions: Vec<DecisionView>,
+}
+
+impl DecisionView {
+    /// A stored decision; its body is unpacked if `whole`.
+    #[must_use]
+    pub fn of(stored: StoredDecision, whole: bool) -> Self {
+        let header = stored.header;
+        let body = stored.body.filter(|_| whole).and_then(|bytes| match unpack(&bytes) {
+            Ok(body) => Some(body),
+            Err(error) => {
+                tracing::warn!(decision = %header.id, %error, "its body cannot be read");
+                None
+            }
+        });
+        Self {
+            id: header.id,
+            request_id: header.request_id,
+            seq: header.seq,
+            seed: header.seed,
+            kind: header.kind,
+            outcome: header.outcome,
+            created: header.created,
+            header: header.header,
+            body,
+        }
+    }
+}
+
+fn unpack(bytes: &[u8]) -> std::io::Result<Value> {
+    let mut json = Vec::new();
+    ZlibDecoder::new(bytes).read_to_end(&mut json)?;
+    Ok(serde_json::from_slice(&json)?)
+}

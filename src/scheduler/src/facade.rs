@@ -1,0 +1,365 @@
+//! The scheduler as everybody above uses it.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use stowplan_config::Settings;
+use stowplan_engine::Engine;
+use stowplan_engine::registry::RegistryError;
+use stowplan_ledger::rows::{HostAggregateRow, HostSource, ServerGroupRow};
+use stowplan_ledger::{Change, Image, Ledger, Unavailable, WriteError};
+use stowplan_model::host::HostReport;
+use stowplan_model::{Micros, Uuid};
+
+use crate::aggregates::{self, AggregateUpdate, Joined, NewAggregate};
+use crate::decisions::{DecisionLog, DecisionPage, DecisionView};
+use crate::error::SchedulerError;
+use crate::groups::{self, NewGroup};
+use crate::hosts::{self, Deleted, HostFilter, HostPage, ReportHost, Reported};
+use crate::select::{Destinations, Order, Run, SelectRequest};
+
+/// What comes of a call that writes.
+pub type Written<T> = Result<T, WriteError<SchedulerError>>;
+
+/// Options with what is made of them once.
+pub struct Prepared {
+    /// The options.
+    pub settings: Arc<Settings>,
+    /// Filters and weighers.
+    pub engine: Engine,
+}
+
+impl Prepared {
+    fn new(settings: Arc<Settings>) -> Result<Self, RegistryError> {
+        Ok(Self { engine: Engine::new(&settings)?, settings })
+    }
+
+    pub(crate) fn means<'a>(&'a self, order: &'a Order, now: Micros) -> crate::select::Means<'a> {
+        crate::select::Means { engine: &self.engine, settings: &self.settings, order, now }
+    }
+}
+
+/// Who asks, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The request's id, under which journal and decisions know the call.
+    pub request_id: &'a str,
+    /// Now.
+    pub now: Micros,
+}
+
+/// Hosts, host aggregates, server groups, destinations and decisions on one
+/// ledger: cheap to clone.
+#[derive(Clone)]
+pub struct Scheduler {
+    ledger: Ledger,
+    settings: Arc<ArcSwap<Settings>>,
+    prepared: Arc<ArcSwap<Prepared>>,
+    log: DecisionLog,
+    seeds: Arc<dyn Fn() -> u64 + Send + Sync>,
+}
+
+impl Scheduler {
+    /// A scheduler on a ledger. Options that are swapped later take effect
+    /// with the next call. Starts the task that writes the bodies of decisions
+    /// on the current tokio runtime.
+    ///
+    /// # Errors
+    /// A filter or weigher that the options name and that is not there.
+    pub fn new(
+        ledger: Ledger,
+        settings: Arc<ArcSwap<Settings>>,
+    ) -> Result<Self, RegistryError> {
+        let prepared = Arc::new(ArcSwap::from_pointee(Prepared::new(settings.load_full())?));
+        let options = settings.clone();
+        let log = DecisionLog::start(ledger.clone(), move || options.load().decisions.clone());
+        Ok(Self { ledger, settings, prepared, log, seeds: Arc::new(chance) })
+    }
+
+    /// The same with seeds from elsewhere, so that decisions can be foreseen.
+    #[must_use]
+    pub fn with_seeds(self, seeds: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self { seeds: Arc::new(seeds), ..self }
+    }
+
+    /// The ledger.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// The options in force with the engine that they make. Options that no
+    /// engine can be made of are passed over, with an error in the log.
+    #[must_use]
+    pub fn prepared(&self) -> Arc<Prepared> {
+        let settings = self.settings.load_full();
+        let prepared = self.prepared.load_full();
+        if Arc::ptr_eq(&settings, &prepared.settings) {
+            return prepared;
+        }
+        match Prepared::new(settings) {
+            Ok(prepared) => {
+                let prepared = Arc::new(prepared);
+                self.prepared.store(prepared.clone());
+                prepared
+            }
+            Err(error) => {
+                tracing::error!(%error, "the new options are not used");
+                prepared
+            }
+        }
+    }
+
+    /// Waits until the bodies of all decisions made so far are written.
+    pub async fn drain(&self) {
+        self.log.drain().await;
+    }
+
+    // Hosts.
+
+    /// Takes in what a host reports of itself over REST. It counts as a sign
+    /// of life, also when it says nothing new.
+    ///
+    /// # Errors
+    /// As [`hosts::report_host`], or a ledger that cannot write.
+    pub async fn report_host(
+        &self,
+        call: Call<'_>,
+        host: &str,
+        node: Option<&str>,
+        report: HostReport,
+        take_over: bool,
+    ) -> Written<Reported> {
+        let default_max_tasks = i64::from(self.settings.load().batch.default_max_tasks);
+        let seen = report.service.last_seen_up.unwrap_or(call.now);
+        let report = ReportHost {
+            host: host.to_owned(),
+            node: node.map(str::to_owned),
+            source: HostSource::Rest,
+            report,
+            take_over,
+            default_max_tasks,
+        };
+        let now = call.now;
+        let propose = move |image: &Image| hosts::report_host(image, &report, now);
+        let reported = self.ledger.write(call.request_id, propose).await?;
+        if !reported.created {
+            self.ledger.heard(vec![host.to_owned()], seen)?;
+        }
+        Ok(reported)
+    }
+
+    /// Takes a host out.
+    ///
+    /// # Errors
+    /// As [`hosts::delete_host`], or a ledger that cannot write.
+    pub async fn delete_host(
+        &self,
+        call: Call<'_>,
+        host: &str,
+        node: Option<&str>,
+    ) -> Written<Deleted> {
+        let (host, node) = (host.to_owned(), node.map(str::to_owned));
+        let now = call.now;
+        self.write(call, move |image| hosts::delete_host(image, &host, node.as_deref(), now)).await
+    }
+
+    /// A page of hosts.
+    ///
+    /// # Errors
+    /// As [`hosts::list`].
+    pub fn list_hosts(
+        &self,
+        image: &Image,
+        filter: &HostFilter,
+        marker: Option<Uuid>,
+        limit: usize,
+        now: Micros,
+    ) -> Result<HostPage, SchedulerError> {
+        let prepared = self.prepared();
+        let zone = &prepared.settings.default.default_availability_zone;
+        hosts::list(image, filter, marker, limit, prepared.engine.config(), zone, now)
+    }
+
+    /// Notes signs of life of many hosts. Gives the names that no host bears.
+    ///
+    /// # Errors
+    /// A ledger that is closing, or in which too much waits.
+    pub fn heartbeat(&self, hosts: Vec<String>, now: Micros) -> Result<Vec<String>, Unavailable> {
+        let unknown = hosts::unknown(&self.ledger.image(), &hosts);
+        self.ledger.heard(hosts, now)?;
+        Ok(unknown)
+    }
+
+    // Host aggregates.
+
+    /// Makes a host aggregate.
+    ///
+    /// # Errors
+    /// As [`aggregates::create_aggregate`], or a ledger that cannot write.
+    pub async fn create_aggregate(
+        &self,
+        call: Call<'_>,
+        new: NewAggregate,
+    ) -> Written<HostAggregateRow> {
+        let (uuid, now) = (Uuid::new_v4(), call.now);
+        let propose =
+            move |image: &Image| aggregates::create_aggregate(image, uuid, &new, now);
+        self.write(call, propose).await
+    }
+
+    /// Renames a host aggregate or changes its metadata.
+    ///
+    /// # Errors
+    /// As [`aggregates::update_aggregate`], or a ledger that cannot write.
+    pub async fn update_aggregate(
+        &self,
+        call: Call<'_>,
+        key: &str,
+        update: AggregateUpdate,
+    ) -> Written<HostAggregateRow> {
+        let (key, now) = (key.to_owned(), call.now);
+        let propose = move |image: &Image| aggregates::update_aggregate(image, &key, &update, now);
+        self.write(call, propose).await
+    }
+
+    /// Deletes a host aggregate.
+    ///
+    /// # Errors
+    /// As [`aggregates::delete_aggregate`], or a ledger that cannot write.
+    pub async fn delete_aggregate(&self, call: Call<'_>, key: &str) -> Written<()> {
+        let key = key.to_owned();
+        self.write(call, move |image| aggregates::delete_aggregate(image, &key)).await
+    }
+
+    /// Adds a host to an aggregate.
+    ///
+    /// # Errors
+    /// As [`aggregates::add_host`], or a ledger that cannot write.
+    pub async fn add_to_aggregate(
+        &self,
+        call: Call<'_>,
+        key: &str,
+        host: &str,
+    ) -> Written<Joined> {
+        let (key, host, now) = (key.to_owned(), host.to_owned(), call.now);
+        self.write(call, move |image| aggregates::add_host(image, &key, &host, now)).await
+    }
+
+    /// Takes a host out of an aggregate.
+    ///
+    /// # Errors
+    /// As [`aggregates::remove_host`], or a ledger that cannot write.
+    pub async fn remove_from_aggregate(
+        &self,
+        call: Call<'_>,
+        key: &str,
+        host: &str,
+    ) -> Written<HostAggregateRow> {
+        let (key, host, now) = (key.to_owned(), host.to_owned(), call.now);
+        self.write(call, move |image| aggregates::remove_host(image, &key, &host, now)).await
+    }
+
+    // Server groups.
+
+    /// Makes a server group.
+    ///
+    /// # Errors
+    /// As [`groups::create_group`], or a ledger that cannot write.
+    pub async fn create_group(&self, call: Call<'_>, new: NewGroup) -> Written<ServerGroupRow> {
+        let (uuid, now) = (Uuid::new_v4(), call.now);
+        self.write(call, move |image| groups::create_group(image, uuid, &new, now)).await
+    }
+
+    /// Deletes a server group.
+    ///
+    /// # Errors
+    /// As [`groups::delete_group`], or a ledger that cannot write.
+    pub async fn delete_group(&self, call: Call<'_>, key: &str) -> Written<()> {
+        let key = key.to_owned();
+        self.write(call, move |image| groups::delete_group(image, &key)).await
+    }
+
+    /// Takes a server out of a group.
+    ///
+    /// # Errors
+    /// As [`groups::leave`], or a ledger that cannot write.
+    pub async fn leave_group(
+        &self,
+        call: Call<'_>,
+        key: &str,
+        server: Uuid,
+    ) -> Written<ServerGroupRow> {
+        let (key, now) = (key.to_owned(), call.now);
+        self.write(call, move |image| groups::leave(image, &key, server, now)).await
+    }
+
+    // Destinations.
+
+    /// Finds destinations for the servers of a request and claims them.
+    /// `caller` are the project and user of a request that names none.
+    ///
+    /// # Errors
+    /// Fields that cannot be, no valid host, a request that cannot be judged,
+    /// or a ledger that cannot write.
+    pub async fn select_destinations(
+        &self,
+        call: Call<'_>,
+        asked: SelectRequest,
+        caller: (&str, &str),
+    ) -> Written<Destinations> {
+        let order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        let prepared = self.prepared();
+        let kept = prepared.settings.decisions.max_rows > 0;
+        let run = Run {
+            ledger: &self.ledger,
+            log: &self.log,
+            prepared,
+            order: Arc::new(order),
+            request_id: call.request_id,
+            now: call.now,
+            decision: kept.then(Uuid::now_v7),
+        };
+        run.go().await
+    }
+
+    /// A decision with its explanation.
+    ///
+    /// # Errors
+    /// When there is none of that id, or the database does not answer.
+    pub async fn decision(&self, id: &str) -> Written<DecisionView> {
+        let not_found = || WriteError::Refused(SchedulerError::DecisionNotFound(id.to_owned()));
+        let uuid = Uuid::parse_str(id).map_err(|_| not_found())?;
+        let stored = self.ledger.decision(uuid).await?.ok_or_else(not_found)?;
+        Ok(DecisionView::of(stored, true))
+    }
+
+    /// Decisions, the newest first; of one request if it is named.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn decisions(
+        &self,
+        request_id: Option<&str>,
+        limit: u64,
+    ) -> Result<DecisionPage, Unavailable> {
+        let stored = self.ledger.decisions(request_id, limit).await?;
+        let decisions = stored.into_iter().map(|stored| DecisionView::of(stored, false));
+        Ok(DecisionPage { decisions: decisions.collect() })
+    }
+
+    async fn write<T, F>(&self, call: Call<'_>, propose: F) -> Written<T>
+    where
+        T: Send + 'static,
+        F: FnMut(&Image) -> Result<(Change, T), SchedulerError> + Send + 'static,
+    {
+        self.ledger.write(call.request_id, propose).await
+    }
+}
+
+/// A seed by chance, small enough for every reader of JSON.
+fn chance() -> u64 {
+    const BITS: u32 = 53;
+    let (high, low) = Uuid::new_v4().as_u64_pair();
+    (high ^ low.rotate_left(32)) >> (u64::BITS - BITS)
+}

@@ -1,0 +1,144 @@
+//! The hosts that can meet a request, and what each of them would give.
+
+use std::collections::BTreeSet;
+
+use stowplan_engine::table::HostIx;
+use stowplan_engine::{HostTable, HostView};
+use stowplan_ledger::Image;
+use stowplan_ledger::image::providers::At;
+use stowplan_model::request::ScheduleRequest;
+use stowplan_placement::candidates::{CandidateQuery, Search};
+
+use super::answer::AllocationRequest;
+use super::query::Queries;
+use crate::error::SchedulerError;
+
+/// A host that can meet the request, as of one image.
+#[derive(Clone, Copy, Debug)]
+struct Viable {
+    host: HostIx,
+    root: At,
+    /// The query that it meets.
+    query: usize,
+}
+
+/// The hosts that can meet the request.
+pub(super) struct Pool<'a> {
+    searches: Vec<(&'a CandidateQuery, Search<'a>)>,
+    viable: Vec<Viable>,
+    /// The same, in the order in which equal weights keep them: that of the
+    /// creation of their root providers.
+    pub hosts: Vec<HostIx>,
+}
+
+impl<'a> Pool<'a> {
+    /// Searches the image. Hosts that a request is bound to are asked one by
+    /// one, so that no limit cuts them off.
+    ///
+    /// # Errors
+    /// A trait or resource class that does not exist.
+    pub fn search(
+        image: &'a Image,
+        queries: &'a Queries,
+        request: &ScheduleRequest,
+    ) -> Result<Self, SchedulerError> {
+        let table = image.hosts.table();
+        let targets = targets(table, request);
+        let mut searches = Vec::with_capacity(queries.queries.len());
+        let mut viable: Vec<Viable> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (number, query) in queries.queries.iter().enumerate() {
+            let mut search = Search::new(image, query)?;
+            let mut found = |host: HostIx, root: At| {
+                if in_a_cell(image, table, request, host) && seen.insert(host) {
+                    viable.push(Viable { host, root, query: number });
+                }
+            };
+            match &targets {
+                Some(targets) => {
+                    for host in targets {
+                        let Some(root) = image.providers.find(table.facts(*host).uuid) else {
+                            continue;
+                        };
+                        if search.of_root(root).next().is_some() {
+                            found(*host, root);
+                        }
+                    }
+                }
+                None => {
+                    let mut left = query.limit.unwrap_or(usize::MAX);
+                    while left > 0
+                        && let Some((root, _)) = search.next_root()
+                    {
+                        if let Some(host) = table.host_of_node(image.providers.uuid(root)) {
+                            found(host, root);
+                            left -= 1;
+                        }
+                    }
+                }
+            }
+            searches.push((query, search));
+        }
+        let id = |v: &Viable| image.providers.get(v.root).map(|provider| provider.id);
+        viable.sort_by_key(|v| (v.query, id(v)));
+        let hosts = viable.iter().map(|v| v.host).collect();
+        viable.sort_unstable_by_key(|v| v.host);
+        Ok(Self { searches, viable, hosts })
+    }
+
+    /// What a viable host gives, by the image that was searched.
+    pub fn first(&mut self, image: &Image, host: HostIx) -> Option<AllocationRequest> {
+        let at = self.viable.binary_search_by_key(&host, |v| v.host).ok()?;
+        let viable = self.viable[at];
+        let (query, search) = self.searches.get_mut(viable.query)?;
+        let candidate = search.of_root(viable.root).next()?;
+        Some(AllocationRequest::of(image, query, &candidate))
+    }
+
+    /// What a viable host gives by a later image, in which the servers before
+    /// this one have taken theirs.
+    ///
+    /// # Errors
+    /// A trait or resource class that does not exist.
+    pub fn first_in(
+        &self,
+        later: &Image,
+        host: HostIx,
+    ) -> Result<Option<AllocationRequest>, SchedulerError> {
+        let Ok(at) = self.viable.binary_search_by_key(&host, |v| v.host) else { return Ok(None) };
+        let viable = self.viable[at];
+        for (query, _) in &self.searches[viable.query..] {
+            let candidate = Search::new(later, query)?.of_root(viable.root).next();
+            if let Some(candidate) = candidate {
+                return Ok(Some(AllocationRequest::of(later, query, &candidate)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The hosts that a request is bound to; none when it is not.
+pub(super) fn targets(table: &HostTable, request: &ScheduleRequest) -> Option<Vec<HostIx>> {
+    let named = |name: &str| table.hosts_named(&name.to_lowercase()).to_vec();
+    let destination = request.requested_destination.as_ref();
+    let mut targets = if let Some(host) = destination.and_then(|d| d.host.as_ref()) {
+        named(host)
+    } else if let Some(hosts) = &request.force_hosts {
+        hosts.iter().flat_map(|host| named(host)).collect()
+    } else if let Some(nodes) = &request.force_nodes {
+        table.live().iter().filter(|host| nodes.contains(&table.facts(*host).node)).collect()
+    } else {
+        return None;
+    };
+    targets.sort_unstable();
+    targets.dedup();
+    Some(targets)
+}
+
+/// Whether a host is in a cell that takes part and that the request may go to.
+fn in_a_cell(image: &Image, table: &HostTable, request: &ScheduleRequest, host: HostIx) -> bool {
+    let cell = table.facts(host).cell_uuid;
+    let open = cell.is_none_or(|cell| image.cells.get(cell).is_none_or(|row| !row.disabled));
+    let bound = request.requested_destination.as_ref().filter(|d| !d.allow_cross_cell_move);
+    open && bound.and_then(|d| d.cell).is_none_or(|wanted| cell == Some(wanted))
+}

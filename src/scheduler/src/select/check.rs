@@ -1,0 +1,200 @@
+//! Whether a request can be meant, and the form in which it is decided.
+
+use std::collections::BTreeSet;
+
+use stowplan_model::Uuid;
+use stowplan_model::flavor::Flavor;
+use stowplan_model::request::ScheduleRequest;
+
+use super::request::{GroupRef, RequestedGroup, SelectRequest};
+use crate::error::SchedulerError;
+use crate::fields::FieldErrors;
+use crate::hosts::check_class;
+
+/// Servers of one request at most.
+pub const MAX_INSTANCES: usize = 1000;
+/// Alternates of one server at most.
+pub const MAX_ALTERNATES: i64 = 100;
+/// The largest amount of a flavor.
+const MAX_AMOUNT: i64 = 2_147_483_647;
+/// The longest suffix of a request group.
+const MAX_SUFFIX: usize = 64;
+
+/// A request, checked.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The request as filters see it, without its group; its instance is the
+    /// first.
+    pub request: ScheduleRequest,
+    /// The servers.
+    pub instances: Vec<Uuid>,
+    /// The group, as the request names it.
+    pub group: Option<GroupRef>,
+    /// Request groups that do not come from the flavor.
+    pub groups: Vec<RequestedGroup>,
+    /// Sets of suffixes whose providers must stand under one of them.
+    pub same_subtree: Vec<Vec<String>>,
+    /// Alternates of each server.
+    pub alternates: usize,
+    /// Claims nothing.
+    pub dry_run: bool,
+    /// Seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Order {
+    /// Checks a request. `caller` are the project and user that a request
+    /// without its own belongs to, `seed` is taken where it has none.
+    ///
+    /// # Errors
+    /// Every field that cannot be.
+    pub fn check(
+        asked: SelectRequest,
+        caller: (&str, &str),
+        seed: u64,
+    ) -> Result<Self, SchedulerError> {
+        let mut errors = FieldErrors::default();
+        let instances = instances(&mut errors, &asked);
+        match &asked.flavor {
+            Some(flavor) => check_flavor(&mut errors, flavor),
+            None => errors.add("flavor", &asked.flavor, "what each server needs"),
+        }
+        for (place, group) in asked.requested_resources.iter().enumerate() {
+            check_group(&mut errors, &asked.requested_resources[..place], place, group);
+        }
+        errors.require(
+            (0..=MAX_ALTERNATES).contains(&asked.alternates),
+            "alternates",
+            &asked.alternates,
+            format!("a whole number from 0 to {MAX_ALTERNATES}"),
+        );
+        if let Some(GroupRef::Inline(group)) = &asked.group {
+            let limit = group.rules.and_then(|rules| rules.max_server_per_host);
+            errors.require(
+                limit.is_none_or(|limit| limit >= 1),
+                "group.rules.max_server_per_host",
+                &limit,
+                "a whole number of at least 1",
+            );
+        }
+        errors.into_result(())?;
+        let listed = |names: Vec<String>| Some(names).filter(|names| !names.is_empty());
+        let request = ScheduleRequest {
+            instance_uuid: instances.first().copied().unwrap_or_default(),
+            project_id: asked.project_id.or_else(|| Some(caller.0.to_owned())),
+            user_id: asked.user_id.or_else(|| Some(caller.1.to_owned())),
+            availability_zone: asked.availability_zone,
+            is_bfv: asked.is_bfv,
+            flavor: asked.flavor.unwrap_or_default(),
+            image: Some(asked.image.unwrap_or_default()),
+            scheduler_hints: asked.scheduler_hints.0,
+            ignore_hosts: listed(asked.ignore_hosts),
+            force_hosts: listed(asked.force_hosts),
+            force_nodes: listed(asked.force_nodes),
+            requested_destination: asked.requested_destination,
+            ..ScheduleRequest::default()
+        };
+        Ok(Self {
+            request,
+            instances,
+            group: asked.group,
+            groups: asked.requested_resources,
+            same_subtree: asked.same_subtree,
+            alternates: usize::try_from(asked.alternates).unwrap_or_default(),
+            dry_run: asked.dry_run,
+            seed: asked.seed.unwrap_or(seed),
+        })
+    }
+}
+
+/// The servers: those named, or as many new ones as are asked for.
+fn instances(errors: &mut FieldErrors, asked: &SelectRequest) -> Vec<Uuid> {
+    let most = i64::try_from(MAX_INSTANCES).unwrap_or(i64::MAX);
+    errors.require(
+        asked.count.is_none_or(|count| (1..=most).contains(&count)),
+        "count",
+        &asked.count,
+        format!("a whole number from 1 to {MAX_INSTANCES}"),
+    );
+    let Some(named) = &asked.instance_uuids else {
+        let count = asked.count.unwrap_or(1).clamp(1, most);
+        return (0..count).map(|_| Uuid::new_v4()).collect();
+    };
+    errors.require(
+        (1..=MAX_INSTANCES).contains(&named.len()),
+        "instance_uuids",
+        &named.len(),
+        format!("1 to {MAX_INSTANCES} uuids"),
+    );
+    errors.require(
+        asked.count.is_none_or(|count| usize::try_from(count) == Ok(named.len())),
+        "count",
+        &asked.count,
+        format!("nothing, or as many as there are instance_uuids ({})", named.len()),
+    );
+    let mut seen = BTreeSet::new();
+    for (place, uuid) in named.iter().enumerate() {
+        errors.require(
+            !uuid.is_nil() && seen.insert(uuid),
+            format!("instance_uuids[{place}]"),
+            uuid,
+            "a uuid that is not nil and stands only once",
+        );
+    }
+    named.clone()
+}
+
+fn check_flavor(errors: &mut FieldErrors, flavor: &Flavor) {
+    let amounts = [
+        ("flavor.vcpus", flavor.vcpus),
+        ("flavor.memory_mb", flavor.memory_mb),
+        ("flavor.root_gb", flavor.root_gb),
+        ("flavor.ephemeral_gb", flavor.ephemeral_gb),
+        ("flavor.swap", flavor.swap),
+    ];
+    for (field, amount) in amounts {
+        errors.require(
+            (0..=MAX_AMOUNT).contains(&amount),
+            field,
+            &amount,
+            format!("a whole number from 0 to {MAX_AMOUNT}"),
+        );
+    }
+}
+
+fn check_group(
+    errors: &mut FieldErrors,
+    before: &[RequestedGroup],
+    place: usize,
+    group: &RequestedGroup,
+) {
+    let field = |name: &str| format!("requested_resources[{place}].{name}");
+    let id = &group.requester_id;
+    errors.require(
+        is_suffix(id) && before.iter().all(|other| other.requester_id != *id),
+        field("requester_id"),
+        id,
+        format!("1 to {MAX_SUFFIX} letters, digits, - or _, unlike the other groups'"),
+    );
+    errors.require(
+        !group.resources.is_empty(),
+        field("resources"),
+        &group.resources,
+        "at least one resource class",
+    );
+    for (class, amount) in &group.resources {
+        check_class(errors, field(&format!("resources.{class}")), class);
+        errors.require(
+            (1..=MAX_AMOUNT).contains(amount),
+            field(&format!("resources.{class}")),
+            amount,
+            format!("a whole number from 1 to {MAX_AMOUNT}"),
+        );
+    }
+}
+
+/// Whether a text can be the suffix of a request group.
+pub(super) fn is_suffix(text: &str) -> bool {
+    (1..=MAX_SUFFIX).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}

@@ -1,0 +1,74 @@
+//! The group in force: what the request says of it and what the ledger knows.
+
+use stowplan_engine::{HostTable, HostView};
+use stowplan_ledger::Image;
+use stowplan_ledger::rows::ServerGroupRow;
+use stowplan_model::Uuid;
+use stowplan_model::request::{GroupRules, InstanceGroup};
+
+use super::request::GroupRef;
+use crate::error::SchedulerError;
+
+/// The group that a request's servers join, as of one image: the members and
+/// hosts that the request names together with the ledger's own members and
+/// where they are, those placed a moment ago included.
+///
+/// # Errors
+/// A group that the ledger does not know, where only its uuid is given.
+pub(super) fn in_force(
+    image: &Image,
+    group: &GroupRef,
+) -> Result<InstanceGroup, SchedulerError> {
+    let mut merged = match group {
+        GroupRef::Known(uuid) => {
+            let row = image.server_groups.get(*uuid);
+            let row = row.ok_or_else(|| SchedulerError::GroupNotFound(uuid.to_string()))?;
+            from_row(row)
+        }
+        GroupRef::Inline(group) => {
+            let mut merged = InstanceGroup::clone(group);
+            if let Some(row) = group.uuid.and_then(|uuid| image.server_groups.get(uuid)) {
+                let known = from_row(row);
+                merged.members.extend(known.members);
+                merged.policy = merged.policy.or(known.policy);
+                merged.rules = merged.rules.or(known.rules);
+            }
+            merged
+        }
+    };
+    merged.members.sort_unstable();
+    merged.members.dedup();
+    let there = hosts_of(image.hosts.table(), &merged.members);
+    merged.hosts.extend(there);
+    Ok(merged)
+}
+
+/// The uuid of the group of the ledger that the servers join.
+pub(super) fn joined(image: &Image, group: Option<&GroupRef>) -> Option<Uuid> {
+    let uuid = match group? {
+        GroupRef::Known(uuid) => Some(*uuid),
+        GroupRef::Inline(group) => group.uuid,
+    };
+    uuid.filter(|uuid| image.server_groups.get(*uuid).is_some())
+}
+
+fn from_row(row: &ServerGroupRow) -> InstanceGroup {
+    InstanceGroup {
+        uuid: Some(row.uuid),
+        policy: Some(row.policy.clone()),
+        policies: None,
+        members: row.members.clone(),
+        hosts: Vec::new(),
+        rules: row
+            .max_server_per_host
+            .map(|limit| GroupRules { max_server_per_host: Some(limit) }),
+    }
+}
+
+fn hosts_of(table: &HostTable, members: &[Uuid]) -> Vec<String> {
+    let places = members.iter().flat_map(|member| table.hosts_with(*member));
+    let mut names: Vec<String> = places.map(|host| table.facts(*host).host.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}

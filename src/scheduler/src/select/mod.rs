@@ -1,0 +1,29 @@
+//! Destinations: from a request to claims.
+//!
+//! A request becomes a query of the ledger; hosts with a candidate pass the
+//! filters, are weighed, and the best takes the server. All servers of a
+//! request are claimed in one mutation or none is. The decision is made beside
+//! the ledger's writer; what may have changed meanwhile is looked at again in
+//! the mutation, for the chosen hosts, and if somebody was faster it is decided
+//! anew. The last try is decided inside the mutation: nobody is faster then.
+
+mod answer;
+mod candidates;
+mod check;
+mod claim;
+mod decide;
+mod group;
+mod query;
+mod reasons;
+mod record;
+mod refusal;
+mod request;
+mod run;
+
+pub use answer::{AllocationRequest, Destination, Destinations, Selection};
+pub use check::{MAX_ALTERNATES, MAX_INSTANCES, Order};
+pub use claim::CONSUMER_TYPE;
+pub(crate) use decide::Means;
+pub use refusal::Refusal;
+pub use request::{GroupRef, Hints, RequestedGroup, SelectRequest, read_request};
+pub(crate) use run::Run;

@@ -1,0 +1,165 @@
+//! A request from start to end: decided, committed, recorded, answered.
+
+use std::sync::Arc;
+
+use stowplan_ledger::rows::DecisionRow;
+use stowplan_ledger::{Change, Image, Ledger, Record, WriteError};
+use stowplan_model::{Micros, Uuid};
+
+use super::answer::{Destinations, Selection};
+use super::check::Order;
+use super::claim::{Lost, commit};
+use super::decide::{Decided, Failure, Means, Refused, Trace, decide};
+use super::record::{self, Outcome};
+use super::refusal::Refusal;
+use crate::decisions::{DecisionLog, encode};
+use crate::error::SchedulerError;
+use crate::facade::Prepared;
+
+/// One request on its way.
+pub(crate) struct Run<'a> {
+    pub ledger: &'a Ledger,
+    pub log: &'a DecisionLog,
+    pub prepared: Arc<Prepared>,
+    pub order: Arc<Order>,
+    pub request_id: &'a str,
+    pub now: Micros,
+    /// Id of the decision to record; none when none is kept.
+    pub decision: Option<Uuid>,
+}
+
+/// What a mutation that decides or commits comes back with.
+enum Ended {
+    /// Nobody was faster.
+    Done(Arc<Decided>),
+    /// No valid host, decided inside the mutation.
+    NoHost(Box<Refused>),
+}
+
+impl Run<'_> {
+    /// Finds destinations and claims them.
+    ///
+    /// # Errors
+    /// No valid host, a request that cannot be judged, or a ledger that cannot
+    /// write.
+    pub async fn go(self) -> Result<Destinations, WriteError<SchedulerError>> {
+        let most = self.prepared.settings.scheduler.max_attempts.max(1);
+        let mut conflicts: Vec<String> = Vec::new();
+        loop {
+            let last = u32::try_from(conflicts.len() + 1).is_ok_and(|attempt| attempt >= most);
+            let decided = if last && !self.order.dry_run && most > 1 {
+                None
+            } else {
+                match decide(&self.ledger.image(), self.prepared.means(&self.order, self.now)) {
+                    Ok(decided) => Some(Arc::new(decided)),
+                    Err(Failure::Request(error)) => return Err(WriteError::Refused(error)),
+                    Err(Failure::NoHost(refused)) => return self.refuse(*refused, conflicts).await,
+                }
+            };
+            if let Some(decided) = decided.as_ref().filter(|_| self.order.dry_run) {
+                self.record_alone(&Outcome::Found(decided)).await?;
+                return Ok(self.answer(decided, conflicts));
+            }
+            match self.commit(decided).await {
+                Ok(Ended::Done(decided)) => return Ok(self.answer(&decided, conflicts)),
+                Ok(Ended::NoHost(refused)) => return self.refuse(*refused, conflicts).await,
+                Err(WriteError::Refused(Lost::Race(reason))) => {
+                    tracing::debug!(request_id = self.request_id, %reason, "decided again");
+                    conflicts.push(reason);
+                }
+                Err(WriteError::Refused(Lost::Failed(error))) => {
+                    return Err(WriteError::Refused(error));
+                }
+                Err(WriteError::Unavailable(trouble)) => return Err(trouble.into()),
+            }
+        }
+    }
+
+    /// Commits a decision; without one, decides inside the mutation, on the
+    /// image that it is committed to.
+    async fn commit(&self, decided: Option<Arc<Decided>>) -> Result<Ended, WriteError<Lost>> {
+        let (prepared, order) = (self.prepared.clone(), self.order.clone());
+        let (now, id, request_id) = (self.now, self.decision, self.request_id.to_owned());
+        let propose = move |image: &Image| {
+            let means = prepared.means(&order, now);
+            let decided = match &decided {
+                Some(decided) => decided.clone(),
+                None => match decide(image, means) {
+                    Ok(decided) => Arc::new(decided),
+                    Err(Failure::Request(error)) => return Err(Lost::Failed(error)),
+                    Err(Failure::NoHost(refused)) => {
+                        return Ok((Change::nothing(), Ended::NoHost(refused)));
+                    }
+                },
+            };
+            let outcome = Outcome::Found(&decided);
+            let header = id.map(|id| record::header(id, &request_id, &order, &outcome, now));
+            let change = commit(image, means, &decided, header.as_ref())?;
+            Ok((change, Ended::Done(decided)))
+        };
+        self.ledger.write(self.request_id, propose).await
+    }
+
+    fn answer(&self, decided: &Decided, conflicts: Vec<String>) -> Destinations {
+        let selections = decided.placed.iter().map(|placed| Selection {
+            instance_uuid: placed.claim.consumer,
+            destination: placed.destination.clone(),
+            alternates: placed.alternates.clone(),
+        });
+        let mut warnings: Vec<String> =
+            decided.trace.queries.iter().flat_map(|queries| queries.warnings.clone()).collect();
+        let of_weights = decided.trace.servers.first().map(|s| &s.explanation.weights.warnings);
+        warnings.extend(of_weights.into_iter().flatten().cloned());
+        let answer = Destinations {
+            decision_id: self.decision,
+            dry_run: self.order.dry_run,
+            seed: self.order.seed,
+            attempts: u32::try_from(conflicts.len() + 1).unwrap_or(u32::MAX),
+            warnings,
+            selections: selections.collect(),
+        };
+        self.keep(decided.trace.clone(), Vec::new(), conflicts);
+        answer
+    }
+
+    /// Records a decision that found no host, and says so.
+    async fn refuse(
+        &self,
+        refused: Refused,
+        conflicts: Vec<String>,
+    ) -> Result<Destinations, WriteError<SchedulerError>> {
+        self.record_alone(&Outcome::Refused(&refused)).await?;
+        let reasons = refused.reasons.shown();
+        let refusal = Refusal { decision_id: self.decision, reasons };
+        self.keep(refused.trace, refused.reasons.sentences, conflicts);
+        Err(WriteError::Refused(SchedulerError::NoValidHost(Box::new(refusal))))
+    }
+
+    /// Commits the header of a decision that claims nothing.
+    async fn record_alone(
+        &self,
+        outcome: &Outcome<'_>,
+    ) -> Result<(), WriteError<SchedulerError>> {
+        let Some(id) = self.decision else { return Ok(()) };
+        let row: DecisionRow = record::header(id, self.request_id, &self.order, outcome, self.now);
+        let propose = move |_: &Image| {
+            let mut change = Change::new("decision");
+            change.push(Record::Decision(Box::new(row.clone())));
+            Ok((change, ()))
+        };
+        self.ledger.write(self.request_id, propose).await
+    }
+
+    /// Hands the body in, to be written beside the answer.
+    fn keep(&self, trace: Trace, reasons: Vec<String>, conflicts: Vec<String>) {
+        let Some(id) = self.decision else { return };
+        let order = self.order.clone();
+        let make = move || {
+            let mut body = record::body(&order, trace, reasons, conflicts);
+            encode(&mut body)
+                .inspect_err(|error| tracing::warn!(decision = %id, %error, "its body is lost"))
+                .ok()
+        };
+        self.log.record(id, self.now, Box::new(make));
+    }
+}

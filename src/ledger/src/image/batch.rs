@@ -13,6 +13,7 @@ pub struct Batch {
     /// Jobs, in order of submission.
     pub jobs: Rows<JobRow>,
     job_names: imbl::HashMap<(String, String), Uuid>,
+    by_phase: imbl::OrdMap<Arc<str>, imbl::OrdSet<i64>>,
     /// Tasks, in order of creation.
     pub tasks: Rows<TaskRow>,
     by_job: imbl::OrdSet<(i64, i64)>,
@@ -43,6 +44,12 @@ impl Batch {
         self.jobs.get(*self.job_names.get(&(namespace.to_owned(), name.to_owned()))?)
     }
 
+    /// The jobs in a phase, in order of submission.
+    pub fn jobs_in(&self, phase: &str) -> impl Iterator<Item = &Arc<JobRow>> {
+        let ids = self.by_phase.get(phase).into_iter().flatten();
+        ids.filter_map(|id| self.jobs.by_id(*id))
+    }
+
     /// The tasks of a job, in order of creation.
     pub fn tasks_of(&self, job: i64) -> impl Iterator<Item = &Arc<TaskRow>> {
         let range = (job, i64::MIN)..=(job, i64::MAX);
@@ -66,12 +73,22 @@ impl Batch {
 
     pub(super) fn put_job(&mut self, row: &JobRow) {
         self.job_names.insert((row.namespace.clone(), row.name.clone()), row.uuid);
-        self.jobs.put(row.id, row.uuid, row.clone());
+        if let Some(before) = self.jobs.put(row.id, row.uuid, row.clone()) {
+            self.leave_phase(&before);
+        }
+        self.by_phase.entry(row.phase.as_str().into()).or_default().insert(row.id);
+    }
+
+    fn leave_phase(&mut self, job: &JobRow) {
+        if let Some(jobs) = self.by_phase.get_mut(job.phase.as_str()) {
+            jobs.remove(&job.id);
+        }
     }
 
     pub(super) fn remove_job(&mut self, uuid: Uuid) {
         let Some(job) = self.jobs.remove(uuid) else { return };
         self.job_names.remove(&(job.namespace.clone(), job.name.clone()));
+        self.leave_phase(&job);
         let tasks: Vec<Uuid> = self.tasks_of(job.id).map(|task| task.uuid).collect();
         for task in tasks {
             if let Some(task) = self.tasks.remove(task) {

@@ -1,3 +1,19 @@
 //! One ledger and one engine that place virtual machines and batch jobs.
+//!
+//! The binary: command line, wiring, start-up and shut-down.
 
-fn main() {}
+mod cli;
+mod clock;
+mod commands;
+mod database;
+mod evaluate;
+mod exit;
+mod serve;
+mod table;
+
+use clap::Parser as _;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    exit::conclude(cli::Cli::parse().command.run())
+}

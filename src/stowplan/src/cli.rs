@@ -1,0 +1,110 @@
+//! The command line.
+
+use crate::{
+    commands::{config, db},
+    evaluate::Evaluate,
+    exit::{self, Fault, Outcome},
+    serve,
+};
+use clap::{Args, Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use stowplan_config::{Loaded, Settings, Sources};
+
+/// Read when no other file is named, if it is there.
+const DEFAULT_FILE: &str = "/etc/stowplan/scheduler.conf";
+
+/// Places virtual machines and batch jobs on the hosts of a cloud.
+#[derive(Debug, Parser)]
+#[command(version, after_help = exit::HELP, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the Placement API and stowplan's own.
+    #[command(after_help = serve::HELP)]
+    Serve(ConfigArgs),
+    /// Make, upgrade or look at the database.
+    #[command(subcommand)]
+    Db(db::Command),
+    /// Write a sample of the configuration file, or check and show one.
+    #[command(subcommand)]
+    Config(config::Command),
+    /// Run filters and weighers offline on scenarios in files.
+    Evaluate(Evaluate),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Fault> {
+        match self {
+            Self::Serve(args) => serve::run(&args),
+            Self::Db(command) => command.run(),
+            Self::Config(command) => command.run(),
+            Self::Evaluate(evaluate) => evaluate.run(),
+        }
+    }
+}
+
+/// Where the configuration comes from.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Configuration")]
+pub struct ConfigArgs {
+    /// Configuration file; may be given more than once, the later wins
+    /// [default: /etc/stowplan/scheduler.conf if it is there].
+    #[arg(long = "config", visible_alias = "config-file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Folder of which all *.conf files are read, in the order of their names.
+    #[arg(long = "config-dir", value_name = "FOLDER")]
+    folders: Vec<PathBuf>,
+    /// Set one option, over files and environment; may be given more than once.
+    #[arg(long, value_name = "SECTION.OPTION=VALUE")]
+    set: Vec<String>,
+}
+
+impl ConfigArgs {
+    /// Defaults, files, environment (`OS_<SECTION>__<OPTION>`), `--set`.
+    pub fn sources(&self) -> Sources {
+        let mut sources = Sources::new();
+        if self.files.is_empty() && self.folders.is_empty() && Path::new(DEFAULT_FILE).exists() {
+            sources = sources.file(DEFAULT_FILE);
+        }
+        self.complete(sources).process_environment()
+    }
+
+    /// Defaults, files that are named, `--set`: the same on every machine.
+    pub fn named_sources(&self) -> Sources {
+        self.complete(Sources::new())
+    }
+
+    /// What `--set` says.
+    pub fn set(&self) -> &[String] {
+        &self.set
+    }
+
+    fn complete(&self, sources: Sources) -> Sources {
+        let sources = self.files.iter().fold(sources, Sources::file);
+        let sources = self.folders.iter().fold(sources, Sources::folder);
+        self.set.iter().fold(sources, Sources::set)
+    }
+
+    /// The configuration, read and checked.
+    pub fn load(&self) -> Result<Loaded, Fault> {
+        Settings::load(&self.sources()).map_err(Fault::usage)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,67 @@
+//! `stowplan config`: the configuration file, written, checked and shown.
+
+use crate::{
+    cli::ConfigArgs,
+    exit::{Fault, Outcome},
+};
+use clap::{Subcommand, ValueEnum};
+use stowplan_config::{Report, ShowFormat};
+
+/// What can be done with a configuration.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Print a configuration file with every option, its help and its default.
+    #[command(after_help = "Example:\n  stowplan config sample > scheduler.conf")]
+    Sample,
+    /// Check a configuration: all that is wrong with it, and what is odd.
+    #[command(after_help = "Ends with exit code 2 if anything is wrong.\n\n\
+        Example:\n  stowplan config check --config /etc/nova/nova.conf")]
+    Check(ConfigArgs),
+    /// Print every option with the value in force and where it comes from.
+    #[command(after_help = "Example:\n  \
+        stowplan config show --config scheduler.conf --format json | jq .api.bind_port")]
+    Show {
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t = Format::Text)]
+        format: Format,
+        #[command(flatten)]
+        config: ConfigArgs,
+    },
+}
+
+/// How values are printed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Format {
+    /// As a configuration file, the origin in a comment.
+    Text,
+    /// As one JSON object.
+    Json,
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Fault> {
+        match self {
+            Self::Sample => {
+                print!("{}", stowplan_config::render_sample());
+                Ok(Outcome::Fine)
+            }
+            Self::Check(config) => conclude(stowplan_config::check(&config.sources())),
+            Self::Show { format, config } => {
+                let format = match format {
+                    Format::Text => ShowFormat::Text,
+                    Format::Json => ShowFormat::Json,
+                };
+                conclude(stowplan_config::show(&config.sources(), format))
+            }
+        }
+    }
+}
+
+fn conclude(report: Report) -> Result<Outcome, Fault> {
+    if report.is_ok {
+        print!("{}", report.text);
+        return Ok(Outcome::Fine);
+    }
+    Err(Fault::usage(anyhow::anyhow!("the configuration does not hold\n{}", report.text.trim_end())))
+}

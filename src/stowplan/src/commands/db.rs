@@ -1,0 +1,71 @@
+//! `stowplan db`: the database's schema.
+
+use crate::{
+    cli::ConfigArgs,
+    database,
+    exit::{Fault, Outcome},
+};
+use clap::Subcommand;
+use stowplan_config::Settings;
+use stowplan_db::Connection;
+
+/// What can be done with the database.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Make the schema, or bring it up to date. May be run again at any time.
+    #[command(after_help = "Example:\n  stowplan db sync \
+        --set placement_database.connection=postgresql://stowplan:secret@db/stowplan")]
+    Sync(ConfigArgs),
+    /// Say which migrations the database has had and which it lacks.
+    #[command(after_help = "Ends with exit code 1 if the schema is not of this version.")]
+    Version(ConfigArgs),
+}
+
+impl Command {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Fault> {
+        let (Self::Sync(config) | Self::Version(config)) = &self;
+        let settings = config.load()?.settings;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(async {
+            let connection = database::connect(&settings).await?;
+            println!("{}", settings.placement_database.connection.redacted());
+            let outcome = match self {
+                Self::Sync(_) => sync(&connection).await,
+                Self::Version(_) => version(&settings, &connection).await,
+            };
+            connection.close().await.map_err(Fault::database)?;
+            outcome
+        })
+    }
+}
+
+async fn sync(connection: &Connection) -> Result<Outcome, Fault> {
+    let mut steps = 0;
+    let version = stowplan_db::migrate(connection, |step| {
+        steps += 1;
+        println!("{}/{} {}", step.number, step.total, step.name);
+    })
+    .await
+    .map_err(Fault::database)?;
+    let last = version.applied.last().map_or("no migration", String::as_str);
+    println!("{steps} migrations run, the schema is at {last}");
+    Ok(Outcome::Fine)
+}
+
+async fn version(settings: &Settings, connection: &Connection) -> Result<Outcome, Fault> {
+    let version = stowplan_db::schema_version(connection).await.map_err(Fault::database)?;
+    for name in &version.applied {
+        println!("applied  {name}");
+    }
+    for name in &version.pending {
+        println!("pending  {name}");
+    }
+    if version.is_current() {
+        println!("the schema is of this version");
+        return Ok(Outcome::Fine);
+    }
+    let hint = if settings.placement_database.sync_on_startup { ", or just serve" } else { "" };
+    println!("the schema is not of this version: run `stowplan db sync`{hint}");
+    Ok(Outcome::CheckFailed)
+}

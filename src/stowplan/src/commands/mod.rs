@@ -1,0 +1,4 @@
+//! The commands, a file each.
+
+pub mod config;
+pub mod db;

@@ -1,0 +1,108 @@
+//! From options to an open ledger.
+
+use crate::{clock, exit::Fault};
+use std::{convert::Infallible, ffi::OsString, path::PathBuf, time::Duration};
+use stowplan_config::{self as config, Settings};
+use stowplan_db::{Backend, ConnectError, ConnectSpec, Connection};
+use stowplan_ledger::{Ledger, Limits, OpenOptions, Progress};
+
+/// How to connect to the database of the options.
+pub fn spec(settings: &Settings) -> ConnectSpec {
+    let options = &settings.placement_database;
+    let backend = match options.connection.backend {
+        config::Backend::Sqlite => Backend::Sqlite,
+        config::Backend::Postgres => Backend::Postgres,
+        config::Backend::Mysql => Backend::MySql,
+    };
+    let mut spec = ConnectSpec::new(backend, options.connection.sqlx_url.clone());
+    spec.max_connections = options.max_pool_size;
+    spec.sqlite_synchronous = options.sqlite_synchronous;
+    spec.acquire_timeout = Duration::from_secs(options.pool_timeout.into());
+    spec
+}
+
+/// Connects, again and again while a server does not answer
+/// (`[placement_database] max_retries`, `retry_interval`).
+pub async fn connect(settings: &Settings) -> Result<Connection, Fault> {
+    let options = &settings.placement_database;
+    let spec = spec(settings);
+    let mut tries = 0;
+    loop {
+        let error = match stowplan_db::connect(&spec).await {
+            Ok(connection) => return Ok(connection),
+            Err(error) => error,
+        };
+        let may_pass = matches!(error, ConnectError::Refused { .. })
+            && options.connection.backend != config::Backend::Sqlite;
+        if !may_pass || (options.max_retries >= 0 && tries >= options.max_retries) {
+            return Err(Fault::database(error));
+        }
+        tries += 1;
+        tracing::warn!(%error, tries, "the database does not answer; it is tried again");
+        tokio::time::sleep(Duration::from_secs(options.retry_interval.into())).await;
+    }
+}
+
+/// Opens the ledger on the current runtime, with the standard resource classes
+/// and traits in it.
+pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Ledger, Fault> {
+    let options = &settings.placement_database;
+    let is_server = options.connection.backend != config::Backend::Sqlite;
+    if is_server || !options.sync_on_startup {
+        let connection = connect(settings).await?;
+        if !options.sync_on_startup {
+            demand_current(&connection).await?;
+        }
+        connection.close().await.map_err(Fault::database)?;
+    }
+    let ledger = Ledger::open(
+        OpenOptions {
+            database: spec(settings),
+            lock_file: lock_file(settings),
+            limits: limits(settings),
+        },
+        progress,
+    )
+    .await
+    .map_err(Fault::database)?;
+    let now = clock::now();
+    let seeded = ledger
+        .write("start", move |image| Ok::<_, Infallible>(stowplan_placement::names::seed(image, now)))
+        .await
+        .map_err(Fault::database)?;
+    if seeded > 0 {
+        tracing::info!(names = seeded, "standard resource classes and traits were added");
+    }
+    Ok(ledger)
+}
+
+/// Refuses a schema that is not of this version.
+async fn demand_current(connection: &Connection) -> Result<(), Fault> {
+    let version = stowplan_db::schema_version(connection).await.map_err(Fault::database)?;
+    if version.is_current() {
+        return Ok(());
+    }
+    Err(Fault::database(anyhow::anyhow!(
+        "the database lacks {} and [placement_database] sync_on_startup is off: run `stowplan db \
+         sync` first",
+        version.pending.join(", ")
+    )))
+}
+
+/// The file beside a SQLite database that keeps other processes away.
+fn lock_file(settings: &Settings) -> Option<PathBuf> {
+    let path = settings.placement_database.connection.path.as_ref()?;
+    let mut name = OsString::from(path);
+    name.push(".lock");
+    Some(name.into())
+}
+
+fn limits(settings: &Settings) -> Limits {
+    let options = &settings.ledger;
+    Limits {
+        batch_size: usize::try_from(options.batch_max_mutations).unwrap_or(usize::MAX),
+        batch_time: Duration::from_millis(options.batch_max_ms),
+        linger: Duration::from_micros(options.linger_us),
+        ..Limits::default()
+    }
+}

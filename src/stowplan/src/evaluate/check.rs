@@ -1,0 +1,55 @@
+//! Scenarios compared with what they expect.
+
+use super::{Case, Format};
+use crate::exit::Outcome;
+use serde_json::{Value, json};
+use stowplan_engine::scenario::{Difference, check};
+
+/// Prints what differs and how many cases passed.
+pub fn run(cases: &[Case], format: Format) -> Outcome {
+    let differing: Vec<(&Case, Vec<Difference>)> = cases
+        .iter()
+        .map(|case| (case, differences(case)))
+        .filter(|(_, differences)| !differences.is_empty())
+        .collect();
+    let failed = differing.len();
+    let passed = cases.len() - failed;
+    match format {
+        Format::Table => {
+            for (case, differences) in &differing {
+                println!("FAIL {}: {}", case.file.display(), case.scenario.id);
+                for difference in differences {
+                    println!("  {}", difference.what);
+                    println!("    expected {}", difference.expected);
+                    println!("    got      {}", difference.got);
+                }
+            }
+            println!("{passed} passed, {failed} failed");
+        }
+        Format::Json => {
+            let failures: Vec<Value> = differing
+                .iter()
+                .map(|(case, differences)| {
+                    json!({
+                        "file": case.file, "id": case.scenario.id, "differences": differences,
+                    })
+                })
+                .collect();
+            println!("{:#}", json!({"passed": passed, "failed": failed, "failures": failures}));
+        }
+    }
+    if failed == 0 { Outcome::Fine } else { Outcome::CheckFailed }
+}
+
+/// What differs. A case that expects nothing cannot pass: a misspelt `expect`
+/// would never be found out.
+fn differences(case: &Case) -> Vec<Difference> {
+    match &case.scenario.expect {
+        Some(expected) => check(expected, &case.result),
+        None => vec![Difference {
+            what: "expect".to_owned(),
+            expected: json!("what is expected to come of the scenario"),
+            got: Value::Null,
+        }],
+    }
+}

@@ -1,0 +1,96 @@
+//! `stowplan evaluate`: scheduling policies tried offline on scenarios.
+
+mod check;
+mod show;
+
+use crate::{
+    cli::ConfigArgs,
+    exit::{Fault, Outcome},
+};
+use anyhow::{Context as _, anyhow};
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use stowplan_config::Settings;
+use stowplan_engine::scenario::{self, Scenario};
+
+const HELP: &str = "\
+A scenario is a JSON object with `hosts`, `request`, `config`, `filters`,
+`weighers` and, to be checked, `expect`; a file holds one or a list of them.
+Options have their defaults unless --config names a file; the scenario's own
+`config` wins over that, and --set over all.
+
+Examples:
+  stowplan evaluate case.json
+  stowplan evaluate --check policy/*.json
+  stowplan evaluate --set filter_scheduler.ram_weight_multiplier=-1 case.json";
+
+/// What is evaluated, and how it is told.
+#[derive(Debug, Args)]
+#[command(about = "Run filters and weighers offline on scenarios in files", after_help = HELP)]
+pub struct Evaluate {
+    /// Compare with what each scenario expects: print what differs, and end
+    /// with exit code 1 if anything does.
+    #[arg(long)]
+    check: bool,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Files of scenarios.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// For programs: one JSON document.
+    Json,
+}
+
+/// A scenario with the file that it stands in and what came of it.
+struct Case {
+    file: PathBuf,
+    scenario: Scenario,
+    result: scenario::Result,
+}
+
+impl Evaluate {
+    /// Does it.
+    pub fn run(self) -> Result<Outcome, Fault> {
+        let base = Settings::load(&self.config.named_sources()).map_err(Fault::usage)?.settings;
+        let overrides = overrides(self.config.set()).map_err(Fault::usage)?;
+        let mut cases = Vec::new();
+        for file in &self.files {
+            for scenario in read(file).map_err(Fault::usage)? {
+                let result = scenario::evaluate(&scenario, &base, &overrides);
+                cases.push(Case { file: file.clone(), scenario, result });
+            }
+        }
+        if self.check {
+            return Ok(check::run(&cases, self.format));
+        }
+        show::run(&cases, self.format)?;
+        let failed = cases.iter().any(|case| case.result.is_err());
+        Ok(if failed { Outcome::CheckFailed } else { Outcome::Fine })
+    }
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<Scenario>> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    scenario::parse(&text).with_context(|| file.display().to_string())
+}
+
+fn overrides(set: &[String]) -> anyhow::Result<Vec<(String, String)>> {
+    let split = |text: &String| {
+        let (key, value) = text
+            .split_once('=')
+            .ok_or_else(|| anyhow!("--set {text}: expected section.option=value"))?;
+        Ok((key.trim().to_owned(), value.trim().to_owned()))
+    };
+    set.iter().map(split).collect()
+}

@@ -1,0 +1,147 @@
+//! What came of scenarios: the hosts that passed, who eliminated whom and why,
+//! and the table of weights.
+
+use super::{Case, Format};
+use crate::table;
+use comfy_table::{CellAlignment, Table};
+use serde_json::{Value, json};
+use stowplan_engine::{
+    explain::{Explanation, FilterTrace, TraceOutcome, WeightRow},
+    multiplier::MultiplierSource,
+    scenario,
+};
+
+/// Prints all cases.
+pub fn run(cases: &[Case], format: Format) -> serde_json::Result<()> {
+    match format {
+        Format::Table => cases.iter().for_each(show),
+        Format::Json => {
+            let all: Vec<Value> = cases.iter().map(as_json).collect();
+            println!("{}", serde_json::to_string_pretty(&all)?);
+        }
+    }
+    Ok(())
+}
+
+fn as_json(case: &Case) -> Value {
+    match &case.result {
+        Ok(outcome) => json!({"file": case.file, "id": case.scenario.id, "outcome": outcome}),
+        Err(failure) => {
+            json!({"file": case.file, "id": case.scenario.id, "error": failure.to_string()})
+        }
+    }
+}
+
+fn show(case: &Case) {
+    println!("{}: {}", case.file.display(), case.scenario.id);
+    if let Some(note) = &case.scenario.note {
+        println!("{note}");
+    }
+    match &case.result {
+        Ok(outcome) => show_outcome(outcome),
+        Err(failure) => println!("no host is chosen: {failure}"),
+    }
+    println!();
+}
+
+fn show_outcome(outcome: &scenario::Outcome) {
+    let explanation = &outcome.explanation;
+    println!("{}", funnel(explanation));
+    let losers = losers(explanation);
+    if losers.row_count() > 0 {
+        println!("{losers}");
+    }
+    match explanation.weights.hosts.as_slice() {
+        [] if outcome.filtered.is_empty() => println!("no host passed"),
+        [] => println!("passed: {}", outcome.filtered.join(", ")),
+        hosts => println!("{}", weights(hosts)),
+    }
+    for warning in &explanation.weights.warnings {
+        println!("warning: {warning}");
+    }
+}
+
+/// The preselection, if it took anything out, and every filter.
+fn traces(explanation: &Explanation) -> impl Iterator<Item = &FilterTrace> {
+    explanation.preselection.iter().chain(&explanation.filters)
+}
+
+/// How many hosts each filter left.
+fn funnel(explanation: &Explanation) -> Table {
+    let mut table = table::with_header(["filter", "hosts", "left", ""]);
+    table::align(&mut table, 1..=2, CellAlignment::Right);
+    for trace in traces(explanation) {
+        let remark = match trace.outcome {
+            TraceOutcome::Judged => "",
+            TraceOutcome::NothingToSay => "has nothing to say of this request",
+            TraceOutcome::JudgedBefore => "judged the first server of this request",
+            TraceOutcome::Rebuild => "is skipped by a rebuild",
+            TraceOutcome::Forced => "is skipped by forced hosts",
+            TraceOutcome::NobodyLeft => "had nobody left to judge",
+        };
+        table.add_row([trace.filter, &trace.before.to_string(), &trace.after.to_string(), remark]);
+    }
+    table
+}
+
+/// Who was eliminated by whom, and why.
+fn losers(explanation: &Explanation) -> Table {
+    let mut table = table::with_header(["eliminated", "by", "why"]);
+    for trace in traces(explanation) {
+        for loser in &trace.losers {
+            let host = format!("{}/{}", loser.host, loser.node);
+            table.add_row([host.as_str(), trace.filter, &loser.text]);
+        }
+    }
+    table
+}
+
+/// The hosts that passed, the best first, with every weigher's part.
+fn weights(hosts: &[WeightRow]) -> Table {
+    let mut table = table::with_header([
+        "host", "weight", "weigher", "raw", "normalised", "multiplier", "from", "product",
+    ]);
+    table::align(&mut table, [1, 3, 4, 5, 7], CellAlignment::Right);
+    for host in hosts {
+        let name = format!("{}/{}", host.host, host.node);
+        let mut head = [name, number(host.weight.0)];
+        if host.parts.is_empty() {
+            table.add_row(head.iter());
+        }
+        for part in &host.parts {
+            let [name, weight] = std::mem::take(&mut head);
+            table.add_row([
+                name,
+                weight,
+                part.weigher.to_owned(),
+                number(part.raw.0),
+                number(part.normalized.0),
+                number(part.multiplier.0),
+                source(&part.source),
+                number(part.product.0),
+            ]);
+        }
+    }
+    table
+}
+
+/// A number without digits that say nothing.
+fn number(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    format!("{value:.6}")
+}
+
+/// Where a multiplier came from.
+fn source(source: &MultiplierSource) -> String {
+    match source {
+        MultiplierSource::Option { option } => (*option).to_owned(),
+        MultiplierSource::Aggregate { id, name, key } => {
+            format!("{key} of host aggregate {name} ({id})")
+        }
+        MultiplierSource::Cancelled { option, id, name, key, value } => {
+            format!("{option}, as {key} = {value:?} of host aggregate {name} ({id}) is no number")
+        }
+    }
+}

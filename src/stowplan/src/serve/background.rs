@@ -1,0 +1,87 @@
+//! What goes on beside the answering of requests.
+
+use crate::clock;
+use arc_swap::ArcSwap;
+use std::{sync::Arc, time::Duration};
+use stowplan_config::Settings;
+use stowplan_ledger::{Flushed, Ledger};
+use stowplan_model::Micros;
+use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
+
+/// Time between two looks for decisions that are too old or too many.
+const TRIM_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The tasks in the background, until they are stopped.
+pub struct Tasks {
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+/// What each of them works with.
+#[derive(Clone)]
+struct Context {
+    ledger: Ledger,
+    settings: Arc<ArcSwap<Settings>>,
+    stop: watch::Receiver<bool>,
+}
+
+impl Context {
+    /// Sleeps, and is awake early when it is time to stop: then false.
+    async fn sleep(&mut self, time: Duration) -> bool {
+        tokio::time::timeout(time, self.stop.wait_for(|stop| *stop)).await.is_err()
+    }
+}
+
+/// Starts them all.
+pub fn start(runtime: &Handle, ledger: &Ledger, settings: &Arc<ArcSwap<Settings>>) -> Tasks {
+    let (stop, stopped) = watch::channel(false);
+    let context =
+        Context { ledger: ledger.clone(), settings: settings.clone(), stop: stopped };
+    let tasks = vec![
+        runtime.spawn(flush_signs_of_life(context.clone())),
+        runtime.spawn(trim_decisions(context)),
+    ];
+    Tasks { stop, tasks }
+}
+
+impl Tasks {
+    /// Lets each finish what it is at, and waits for it.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        for task in self.tasks {
+            if let Err(error) = task.await {
+                tracing::error!(%error, "a task in the background broke off");
+            }
+        }
+    }
+}
+
+/// Writes when hosts were last heard to the database
+/// (`[ledger] last_seen_flush_interval`), and once more at the end.
+async fn flush_signs_of_life(mut context: Context) {
+    let mut flushed = Flushed::new();
+    loop {
+        let interval = context.settings.load().ledger.last_seen_flush_interval;
+        let goes_on = context.sleep(interval).await;
+        if let Err(error) = context.ledger.flush_heard(&mut flushed).await {
+            tracing::warn!(%error, "hosts' signs of life were not written; they will be later");
+        }
+        if !goes_on {
+            return;
+        }
+    }
+}
+
+/// Forgets decisions beyond `[decisions] max_rows` and `max_age`.
+async fn trim_decisions(mut context: Context) {
+    while context.sleep(TRIM_INTERVAL).await {
+        let settings = context.settings.load_full();
+        let age = i64::try_from(settings.decisions.max_age.as_micros()).unwrap_or(i64::MAX);
+        let oldest = Micros(clock::now().0.saturating_sub(age));
+        match context.ledger.trim_decisions(settings.decisions.max_rows, oldest).await {
+            Ok(0) => {}
+            Ok(count) => tracing::debug!(count, "old decisions were forgotten"),
+            Err(error) => tracing::warn!(%error, "old decisions could not be forgotten"),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The service: an open ledger, what goes on in the background, and the HTTP
+//! door before them.
+
+use super::{background, listen, listen::Bound, loading};
+use crate::{clock, database, exit::Fault};
+use anyhow::Context as _;
+use arc_swap::ArcSwap;
+use std::{net::TcpListener, sync::Arc};
+use stowplan_api::ApiState;
+use stowplan_config::Settings;
+use stowplan_ledger::Ledger;
+use tokio::{
+    runtime::{Builder, Handle, Runtime},
+    sync::mpsc::UnboundedReceiver,
+};
+
+/// Threads of the ledger's runtime: the writer and what runs in the background
+/// must not wait for busy HTTP workers.
+const LEDGER_THREADS: usize = 2;
+
+/// What a running service may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Answer what is under way and end; a second time: end at once.
+    Stop,
+    /// Take up options that have changed.
+    Reload,
+}
+
+/// A service that holds its database and its address, ready to run.
+pub struct Service {
+    runtime: Runtime,
+    ledger: Ledger,
+    settings: Arc<ArcSwap<Settings>>,
+    listeners: Vec<TcpListener>,
+    url: String,
+}
+
+impl Service {
+    /// Takes the address, opens the ledger, then opens the address.
+    pub fn open(settings: Settings) -> Result<Self, Fault> {
+        let bound = Bound::take(&settings.api)?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(LEDGER_THREADS)
+            .thread_name("ledger")
+            .enable_all()
+            .build()
+            .context("cannot start the ledger's threads")?;
+        let ledger = runtime.block_on(database::open(&settings, &mut loading::Bar::default()))?;
+        let listeners = runtime.block_on(async { bound.listen() })?;
+        let url = listen::url(&listeners)?;
+        let settings = Arc::new(ArcSwap::from_pointee(settings));
+        Ok(Self { runtime, ledger, settings, listeners, url })
+    }
+
+    /// Where it is reached.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The runtime of the background.
+    pub fn background(&self) -> &Handle {
+        self.runtime.handle()
+    }
+
+    /// Serves until it is told to stop. `reload` is called for each
+    /// [`Order::Reload`] with the options in force, to swap them.
+    pub fn run(
+        self,
+        mut orders: UnboundedReceiver<Order>,
+        mut reload: impl FnMut(&ArcSwap<Settings>),
+    ) -> Result<(), Fault> {
+        let state = ApiState {
+            ledger: self.ledger.clone(),
+            settings: self.settings.clone(),
+            clock: Arc::new(clock::now),
+        };
+        let tasks = background::start(self.runtime.handle(), &self.ledger, &self.settings);
+        let http = Builder::new_current_thread().enable_all().build()?;
+        let listeners = self.listeners;
+        let served = http.block_on(async {
+            let server = stowplan_api::serve(state, listeners)?;
+            let handle = server.handle();
+            let mut server = std::pin::pin!(server);
+            let mut is_stopping = false;
+            loop {
+                let order = tokio::select! {
+                    ended = &mut server => break ended,
+                    Some(order) = orders.recv() => order,
+                };
+                match order {
+                    Order::Reload => reload(&self.settings),
+                    // The command is sent by the call; the server ends itself.
+                    Order::Stop => drop(handle.stop(!is_stopping)),
+                }
+                is_stopping |= order == Order::Stop;
+            }
+        });
+        self.runtime.block_on(async {
+            tasks.stop().await;
+            self.ledger.close().await;
+        });
+        served.context("the HTTP server broke off")?;
+        Ok(())
+    }
+}

@@ -7,12 +7,14 @@
 //! tree, with tests that keep the walk out of dead ends. Everything is lazy: a
 //! query costs what its reader takes from it.
 
+mod explain;
 mod feasible;
 mod flat;
 mod masks;
 mod matching;
 mod plan;
 mod query;
+mod reach;
 mod roots;
 mod search;
 mod set;
@@ -21,6 +23,7 @@ mod space;
 mod summary;
 mod walk;
 
+pub use explain::{NearestMiss, Requirement, RequirementLoss, explain};
 pub use query::{Candidate, CandidateQuery, GroupPolicy, RequestGroup, Share, Strategy};
 pub use search::{Candidates, RootCandidates, Search, candidates, candidates_for_host};
 pub use summary::summarised;

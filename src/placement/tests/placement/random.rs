@@ -30,9 +30,9 @@ struct Spec {
 fn inventory() -> impl Strategy<Value = Inventory> {
     let ratio = prop_oneof![4 => Just(1.0), 1 => Just(1.5), 1 => Just(2.0)];
     let (small, step) =
-        (prop_oneof![4 => Just(1_i64), 1 => Just(2)], prop_oneof![5 => Just(1_i64), 1 => Just(2)]);
-    let most = prop_oneof![3 => Just(100_i64), 1 => 1..4_i64];
-    (1..6_i64, 0..2_i64, small, most, step, ratio).prop_map(
+        (prop_oneof![9 => Just(1_i64), 1 => Just(2)], prop_oneof![9 => Just(1_i64), 1 => Just(2)]);
+    let most = prop_oneof![6 => Just(100_i64), 1 => 1..4_i64];
+    (2..9_i64, 0..2_i64, small, most, step, ratio).prop_map(
         |(total, reserved, min_unit, max_unit, step_size, allocation_ratio)| Inventory {
             total,
             reserved: reserved.min(total),
@@ -51,12 +51,12 @@ fn some_of(count: usize, chance: f64) -> impl Strategy<Value = Vec<usize>> {
 }
 
 fn spec() -> impl Strategy<Value = Spec> {
-    let parent = option::weighted(0.6, 0..8_usize);
-    let has = vec((prop::bool::weighted(0.55), inventory()), CLASSES.len()).prop_map(|of| {
+    let parent = option::weighted(0.8, 0..8_usize);
+    let has = vec((prop::bool::weighted(0.75), inventory()), CLASSES.len()).prop_map(|of| {
         let there = of.into_iter().enumerate().filter(|(_, (there, _))| *there);
         there.map(|(class, (_, inventory))| (class, inventory)).collect()
     });
-    (parent, has, some_of(TRAITS.len(), 0.25), some_of(AGGREGATES.len(), 0.3))
+    (parent, has, some_of(TRAITS.len(), 0.4), some_of(AGGREGATES.len(), 0.4))
         .prop_map(|(parent, has, traits, aggregates)| Spec { parent, has, traits, aggregates })
 }
 
@@ -97,24 +97,24 @@ fn world(specs: &[Spec], takes: &[(usize, usize, i64)]) -> World {
 }
 
 fn group(suffix: String) -> impl Strategy<Value = RequestGroup> {
-    let resources = vec(option::weighted(0.5, 1..4_i64), CLASSES.len()).prop_map(|wanted| {
+    let resources = vec(option::weighted(0.5, 1..3_i64), CLASSES.len()).prop_map(|wanted| {
         let named =
             wanted.iter().zip(CLASSES).filter_map(|(units, class)| Some((class, (*units)?)));
         named.map(|(class, units)| (class.to_owned(), units)).collect::<Vec<_>>()
     });
     let names = |names: Vec<usize>| names.into_iter().map(|n| TRAITS[n].to_owned()).collect();
     let required = prop_oneof![
-        3 => Just(Vec::new()),
-        2 => vec(vec(1..TRAITS.len(), 1..3).prop_map(names), 1..3),
+        4 => Just(Vec::new()),
+        1 => vec(vec(1..TRAITS.len(), 1..3).prop_map(names), 1..3),
     ];
-    let forbidden = some_of(TRAITS.len(), 0.08).prop_map(names);
+    let forbidden = some_of(TRAITS.len(), 0.03).prop_map(names);
     let uuids = |of: Vec<usize>| of.into_iter().map(|a| id(AGGREGATES[a])).collect::<Vec<_>>();
     let member_of = prop_oneof![
-        4 => Just(Vec::new()),
+        8 => Just(Vec::new()),
         1 => vec(vec(0..AGGREGATES.len(), 1..3).prop_map(uuids), 1..3),
     ];
-    let forbidden_aggregates = some_of(AGGREGATES.len(), 0.05).prop_map(uuids);
-    let in_tree = option::weighted(0.1, 0..8_usize);
+    let forbidden_aggregates = some_of(AGGREGATES.len(), 0.03).prop_map(uuids);
+    let in_tree = option::weighted(0.07, 0..8_usize);
     (resources, required, forbidden, member_of, forbidden_aggregates, in_tree).prop_map(
         move |(resources, required, forbidden, member_of, forbidden_aggregates, in_tree)| {
             RequestGroup {
@@ -138,7 +138,7 @@ fn query() -> impl Strategy<Value = CandidateQuery> {
         group("_B".into()),
         group("_C".into()),
     );
-    let root = || some_of(TRAITS.len(), 0.05);
+    let root = || some_of(TRAITS.len(), 0.02);
     let subtrees = prop_oneof![
         2 => Just(Vec::new()),
         1 => vec(vec(prop_oneof![Just("_A"), Just("_B"), Just("_C")], 2..4), 1..3),
@@ -195,7 +195,7 @@ proptest! {
 
     #[test]
     fn search_equals_oracle(
-        specs in vec(spec(), 1..9),
+        specs in vec(spec(), 2..9),
         takes in vec((0..8_usize, 0..CLASSES.len(), 1..4_i64), 0..6),
         query in query(),
         limit in 1..6_usize,

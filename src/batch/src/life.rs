@@ -10,6 +10,7 @@ macro_rules! words {
         $(#[doc = $about])+
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+            utoipa::ToSchema,
         )]
         pub enum $name {
             $( $(#[doc = $help])+ $variant, )+

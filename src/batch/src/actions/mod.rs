@@ -3,12 +3,12 @@
 mod allocate;
 mod backfill;
 
-use crate::registry::{Named, find};
+use crate::life::JobPhase;
 use crate::registry::UnknownName;
+use crate::registry::{Named, find};
 use crate::session::{Heap, JobIx, QueueIx, Session, TaskIx};
 pub use allocate::Allocate;
 pub use backfill::Backfill;
-use crate::life::JobPhase;
 
 /// A step of a cycle.
 pub trait Action: Send + Sync {

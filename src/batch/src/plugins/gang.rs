@@ -51,10 +51,15 @@ impl Plugin for Gang {
         if roles_reach(job, valid) {
             return None;
         }
-        let short = job.roles.iter().find(|role| role.min.is_some_and(|min| valid(&role.census) < min));
+        let short =
+            job.roles.iter().find(|role| role.min.is_some_and(|min| valid(&role.census) < min));
         let message = short.map_or_else(String::new, |role| {
             let needs = role.min.unwrap_or_default();
-            format!("{} tasks of role {} can run, the job needs {needs}", valid(&role.census), role.name)
+            format!(
+                "{} tasks of role {} can run, the job needs {needs}",
+                valid(&role.census),
+                role.name
+            )
         });
         Some(Objection { reason: "NotEnoughTasksOfRole", message })
     }

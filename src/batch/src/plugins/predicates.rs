@@ -8,28 +8,41 @@ use crate::world::World;
 use stowplan_engine::config::EngineConfig;
 use stowplan_engine::fault::Fault;
 use stowplan_engine::filter::{Filter, Predicate, Verdict};
-use stowplan_engine::filters::ComputeFilter;
 use stowplan_engine::offers::{Offers, Survivors};
+use stowplan_engine::reason::Reason;
+use stowplan_engine::registry;
 use stowplan_engine::request::{CheckedRequest, RequestCx};
 use stowplan_engine::table::StateFlags;
 use stowplan_engine::{Figure, HostIx, HostSet, HostView};
 use stowplan_model::host::{Taint, TaintEffect};
 use stowplan_model::request::ScheduleRequest;
 
+/// The argument that names the engine's filters.
+const FILTERS: &str = "filters";
+
 /// A host must take batch tasks, carry the labels that the task selects by, and
 /// have no taint that the task does not tolerate; and the engine's own filters
 /// must let it pass (its service is enabled and alive).
 pub struct Predicates {
     engine: EngineConfig,
+    filters: Vec<Box<dyn Filter>>,
 }
 
 impl Predicates {
-    /// With the engine's settings.
+    /// With the engine's filters of `[batch:predicates] filters`; if none are
+    /// given, ComputeFilter alone, for the others look at what only virtual
+    /// machines have.
     ///
     /// # Errors
-    /// None so far.
+    /// A name that no filter has.
     pub fn new(setup: &Setup<'_>) -> Result<Self, PluginFault> {
-        Ok(Self { engine: setup.engine.clone() })
+        let mut names: Vec<String> = setup.arguments.list(FILTERS).map(str::to_owned).collect();
+        if setup.arguments.text(FILTERS).is_none() {
+            names.push("ComputeFilter".to_owned());
+        }
+        let filters = registry::filters(&names)
+            .map_err(|error| setup.arguments.fault(FILTERS, &error.to_string()))?;
+        Ok(Self { engine: setup.engine.clone(), filters })
     }
 }
 
@@ -47,46 +60,74 @@ impl Plugin for Predicates {
         state: &State,
         shape: ShapeIx,
     ) -> Result<Option<Box<dyn NodePredicate>>, Fault> {
-        let request = CheckedRequest::check(ScheduleRequest::default())
-            .map_err(|stage| stage.fault)?;
+        let request =
+            CheckedRequest::check(ScheduleRequest::default()).map_err(|stage| stage.fault)?;
         let cx = RequestCx {
             request: &request,
             config: &self.engine,
             now: state.now,
             view: &state.world,
         };
-        let filters = ComputeFilter.prepare(&cx)?.into_iter().collect();
+        let mut filters = Vec::new();
+        for filter in &self.filters {
+            let fixed = filter.runs().once_per_request;
+            filters.extend(filter.prepare(&cx)?.map(|predicate| Judge { predicate, fixed }));
+        }
         Ok(Some(Box::new(HostCheck { shape: state[shape].clone(), filters })))
     }
 }
 
-/// The predicates made ready for one shape. None of them looks at what changes
-/// within a session.
+/// A filter made ready, and whether nothing in this session moves its answer.
+struct Judge {
+    predicate: Box<dyn Predicate>,
+    fixed: bool,
+}
+
+impl Judge {
+    fn fails(&self, world: &World, host: HostIx) -> Result<Option<Reason>, Fault> {
+        let left = Survivors::default();
+        Ok(match self.predicate.judge(world, host, &Offers::default(), &left)? {
+            Verdict::Fail(reason) => Some(reason),
+            Verdict::Pass | Verdict::PassWith(_) => None,
+        })
+    }
+}
+
+/// The predicates made ready for one shape.
 struct HostCheck {
     shape: Shape,
-    filters: Vec<Box<dyn Predicate>>,
+    filters: Vec<Judge>,
 }
 
 impl NodePredicate for HostCheck {
     fn narrow(&self, world: &World, hosts: &mut HostSet) -> Result<(), Fault> {
         let mut left = Survivors::all(std::mem::take(hosts));
-        for filter in &self.filters {
-            filter.narrow(world, &Offers::default(), &mut left)?;
+        for filter in self.filters.iter().filter(|filter| filter.fixed) {
+            filter.predicate.narrow(world, &Offers::default(), &mut left)?;
         }
         *hosts = left.hosts;
         hosts.retain(|host| self.own_objection(world, host).is_none());
         Ok(())
     }
 
-    fn passes_now(&self, _world: &World, _host: HostIx) -> Result<bool, Fault> {
+    fn passes_now(&self, world: &World, host: HostIx) -> Result<bool, Fault> {
+        for filter in self.filters.iter().filter(|filter| !filter.fixed) {
+            if filter.fails(world, host)?.is_some() {
+                return Ok(false);
+            }
+        }
         Ok(true)
     }
 
     fn objection(&self, world: &World, host: HostIx) -> Result<Option<String>, Fault> {
-        let left = Survivors::default();
         for filter in &self.filters {
-            if let Verdict::Fail(_) = filter.judge(world, host, &Offers::default(), &left)? {
-                return Ok(Some("are disabled or down".to_owned()));
+            if let Some(reason) = filter.fails(world, host)? {
+                return Ok(Some(match reason {
+                    Reason::ServiceDisabled { .. }
+                    | Reason::ServiceForcedDown
+                    | Reason::ServiceSilent { .. } => "are disabled or down".to_owned(),
+                    other => other.to_string(),
+                }));
             }
         }
         Ok(self.own_objection(world, host))
@@ -99,8 +140,11 @@ impl HostCheck {
             return Some("take no batch tasks".to_owned());
         }
         let facts = world.facts(host);
-        let missing =
-            self.shape.node_selector.iter().find(|(key, value)| facts.labels.get(*key) != Some(value));
+        let missing = self
+            .shape
+            .node_selector
+            .iter()
+            .find(|(key, value)| facts.labels.get(*key) != Some(value));
         if let Some((key, value)) = missing {
             return Some(format!("do not have label {key}={value}"));
         }
@@ -116,8 +160,7 @@ impl HostCheck {
 
 /// Kubernetes' rule.
 fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    let every_key =
-        toleration.key.is_empty() && toleration.operator == TolerationOperator::Exists;
+    let every_key = toleration.key.is_empty() && toleration.operator == TolerationOperator::Exists;
     let value = match toleration.operator {
         TolerationOperator::Exists => true,
         TolerationOperator::Equal => toleration.value == taint.value,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use stowplan_model::Uuid;
 
 /// What a condition says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub enum ConditionKind {
     /// The job's minimum has a place.
     Scheduled,
@@ -20,7 +20,7 @@ pub enum ConditionKind {
 }
 
 /// Why a job stands where it stands.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Condition {
     /// What it says.
     #[serde(rename = "type")]
@@ -79,10 +79,14 @@ impl Session<'_> {
             }),
             None => self.scheduled(job, cycle, told),
         };
-        let starved =
-            condition.as_ref().is_some_and(|c| c.kind == ConditionKind::Unschedulable);
-        let counts = durable(&at.tasks.iter().map(|task| self.state[*task].status).collect::<Vec<_>>());
-        Verdict { job: at.uuid, phase: phase_of(at.phase, &counts, at.min_available, starved), condition }
+        let starved = condition.as_ref().is_some_and(|c| c.kind == ConditionKind::Unschedulable);
+        let counts =
+            durable(&at.tasks.iter().map(|task| self.state[*task].status).collect::<Vec<_>>());
+        Verdict {
+            job: at.uuid,
+            phase: phase_of(at.phase, &counts, at.min_available, starved),
+            condition,
+        }
     }
 
     /// The objection to a job that has not its minimum although it was tried.
@@ -137,9 +141,9 @@ impl Session<'_> {
             }
             seen.push((task.role, task.shape));
             let role = at.roles.get(task.role as usize).map_or("", |role| role.name.as_str());
-            let why = told.entry(task.shape).or_insert_with(|| {
-                self.explain(task.shape).unwrap_or_else(|fault| fault.message)
-            });
+            let why = told
+                .entry(task.shape)
+                .or_insert_with(|| self.explain(task.shape).unwrap_or_else(|fault| fault.message));
             parts.push(format!("{role}: {why}"));
         }
         parts.join("; ")
@@ -160,4 +164,3 @@ fn durable(states: &[Status]) -> Counts {
         Status::Unknown => TaskState::Unknown,
     }))
 }
-

@@ -1,6 +1,6 @@
 //! Where a session hands over what it has decided.
 
-use crate::world::{News, Picks};
+use crate::world::News;
 use stowplan_model::Uuid;
 
 /// One statement, to be committed as one mutation: all of it or nothing.
@@ -23,8 +23,19 @@ pub struct Bind {
     pub attempt: i64,
     /// The host: uuid of its compute node.
     pub host: Uuid,
-    /// What it takes, and from which providers.
-    pub picks: Picks,
+    /// What it takes.
+    pub takes: Vec<Take>,
+}
+
+/// Units of a resource class taken from one provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Take {
+    /// The provider.
+    pub provider: Uuid,
+    /// The class.
+    pub class: String,
+    /// Units.
+    pub amount: i64,
 }
 
 /// What became of a statement.

@@ -62,8 +62,7 @@ impl Session<'_> {
         let world = &self.state.world;
         let request = &self.state[shape].request;
         let left = |dim| world.idle(dim, host);
-        let short: Vec<_> =
-            request.positive().filter(|(dim, need)| *need > left(*dim)).collect();
+        let short: Vec<_> = request.positive().filter(|(dim, need)| *need > left(*dim)).collect();
         if short.is_empty() && !world.fits_idle(host, request) {
             // Enough in all, but not on the devices as they are.
             return request.positive().map(|(dim, _)| (dim, left(dim))).collect();

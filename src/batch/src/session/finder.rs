@@ -87,12 +87,7 @@ impl Finder {
         Ok(best.map(|(_, host)| host))
     }
 
-    fn entry(
-        &mut self,
-        state: &State,
-        tiers: &Tiers,
-        shape: ShapeIx,
-    ) -> Result<&mut Entry, Fault> {
+    fn entry(&mut self, state: &State, tiers: &Tiers, shape: ShapeIx) -> Result<&mut Entry, Fault> {
         if !self.entries.contains_key(&shape) {
             let entry = Entry::new(state, tiers, shape)?;
             self.entries.insert(shape, entry);

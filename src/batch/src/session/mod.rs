@@ -15,7 +15,7 @@ mod statement;
 mod tiers;
 
 pub use close::{Condition, ConditionKind, Verdict};
-pub use commits::{Bind, Commits, Outcome, Plan, Refused};
+pub use commits::{Bind, Commits, Outcome, Plan, Refused, Take};
 pub use heap::Heap;
 pub use objects::{
     Census, Job, JobIx, Queue, QueueIx, Role, Shape, ShapeIx, Status, Task, TaskIx, Toleration,

@@ -253,7 +253,17 @@ impl Shape {
 }
 
 /// Which taints a task tolerates, as Kubernetes has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    utoipa::ToSchema,
+)]
 #[serde(default, deny_unknown_fields)]
 pub struct Toleration {
     /// Key of the taint; empty (with `Exists`) for every key.
@@ -264,14 +274,24 @@ pub struct Toleration {
     /// The value, for `Equal`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub value: String,
-    /// The effect; none for every effect.
+    /// The effect, `NoSchedule` or `NoExecute`; none for every effect.
+    #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<TaintEffect>,
 }
 
 /// How a toleration compares the value of a taint.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+    utoipa::ToSchema,
 )]
 pub enum TolerationOperator {
     /// The values are equal.

@@ -1,9 +1,7 @@
 //! The state of a session: hosts, queues, jobs, tasks, and the sums over them,
 //! which follow every step and its undoing.
 
-use super::objects::{
-    Job, JobIx, Queue, QueueIx, Shape, ShapeIx, Status, Task, TaskIx,
-};
+use super::objects::{Job, JobIx, Queue, QueueIx, Shape, ShapeIx, Status, Task, TaskIx};
 use crate::amounts::Amounts;
 use crate::world::{News, World};
 use foldhash::{HashMap, HashMapExt};

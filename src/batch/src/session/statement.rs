@@ -1,8 +1,9 @@
 //! Statements: tentative steps of one job that hold together.
 
-use super::commits::{Bind, Commits, Outcome, Plan};
+use super::commits::{Bind, Outcome, Plan, Take};
 use super::objects::{JobIx, Status, TaskIx};
 use super::{Session, state::State};
+use crate::world::Pick;
 use stowplan_engine::{HostIx, HostView};
 
 /// A list of tentative steps of one job.
@@ -125,5 +126,10 @@ impl Session<'_> {
 fn bind(state: &State, task: TaskIx) -> Option<Bind> {
     let at = &state[task];
     let host = state.world.facts(at.host?).uuid;
-    Some(Bind { task: at.uuid, attempt: at.attempt, host, picks: at.picks.clone() })
+    let take = |pick: &Pick| {
+        let class = state.world.dims().class(pick.dim)?.to_owned();
+        Some(Take { provider: pick.provider, class, amount: pick.amount })
+    };
+    let takes = at.picks.iter().filter_map(take).collect();
+    Some(Bind { task: at.uuid, attempt: at.attempt, host, takes })
 }

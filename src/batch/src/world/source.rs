@@ -102,9 +102,8 @@ impl Sources {
     /// Takes what was picked, or gives it back (`sign` -1).
     pub fn apply(&mut self, picks: &[Pick], sign: i64) {
         for pick in picks {
-            let same = |source: &&mut Source| {
-                source.dim == pick.dim && source.provider == pick.provider
-            };
+            let same =
+                |source: &&mut Source| source.dim == pick.dim && source.provider == pick.provider;
             if let Some(source) = self.all.iter_mut().find(same) {
                 source.used += sign * pick.amount;
             }

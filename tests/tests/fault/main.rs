@@ -1,0 +1,135 @@
+//! The fault test: the service is killed at random moments under load, many
+//! times; what it has acknowledged is there when it is back, what it refused is
+//! not, and what was under way is either, but whole.
+//!
+//! `STOWPLAN_FAULT_SEED` repeats a run's requests (their timing is the
+//! machine's), `STOWPLAN_FAULT_ROUNDS` sets how often the service is ended.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod model;
+mod reading;
+mod worker;
+
+use model::World;
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+use std::{
+    env,
+    sync::atomic::{AtomicBool, Ordering::SeqCst},
+    thread,
+    time::Duration,
+};
+use stowplan_db::testing::{Kind, TestDatabase};
+use stowplan_tests::{Builder, Server};
+use uuid::Uuid;
+use worker::{Shared, Tally, Worker};
+
+/// Clients that write at once: enough that commits hold several changes.
+const WORKERS: u64 = 6;
+/// How long the load may last in a round, in milliseconds.
+const LOAD: std::ops::Range<u64> = 20..150;
+/// Every so many rounds the service is asked to end, and not killed.
+const GENTLE: u64 = 10;
+
+#[test]
+fn sqlite() {
+    run(Builder::new().set("placement_database.sqlite_synchronous=true"), rounds(220));
+}
+
+#[test]
+fn postgres() {
+    on_server(Kind::Postgres);
+}
+
+#[test]
+fn mariadb() {
+    on_server(Kind::MariaDb);
+}
+
+fn on_server(kind: Kind) {
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let Some(database) = runtime.block_on(TestDatabase::create(kind)) else {
+        return;
+    };
+    let connection = format!("placement_database.connection={}", database.url());
+    run(Builder::new().set(&connection), rounds(15));
+}
+
+fn rounds(usual: u64) -> u64 {
+    number("STOWPLAN_FAULT_ROUNDS").unwrap_or(usual)
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{variable}: a number is expected, not {text}")))
+}
+
+/// Ends and starts the service this often, and looks at it each time.
+fn run(builder: Builder, rounds: u64) {
+    let seed = number("STOWPLAN_FAULT_SEED").unwrap_or_else(|| Uuid::new_v4().as_u64_pair().1);
+    println!("STOWPLAN_FAULT_SEED={seed} STOWPLAN_FAULT_ROUNDS={rounds}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut server = builder.start();
+    let shared = Shared::set_up(&server.client());
+    let mut workers: Vec<Worker> = (0..WORKERS)
+        .map(|number| Worker::new(number, ChaCha8Rng::seed_from_u64(seed ^ (number + 1))))
+        .collect();
+    for round in 1..=rounds {
+        let load = Duration::from_millis(random.random_range(LOAD));
+        workers = under_load(&mut server, &shared, workers, load, round % GENTLE == 0);
+        server.start_again();
+        settle(&server, &shared, &mut workers, round);
+    }
+    let mut total = Tally::default();
+    workers.iter().for_each(|worker| total += worker.tally);
+    println!("{rounds} rounds: {total:?}");
+    // A run in which one of these never came up has not looked at it.
+    let Tally { acknowledged, refused, lost, done } = total;
+    assert!(acknowledged > rounds && refused > 0 && lost > 0, "too little happened: {total:?}");
+    assert!(done <= lost);
+}
+
+/// Lets all workers at the service until it ends.
+fn under_load(
+    server: &mut Server,
+    shared: &Shared,
+    workers: Vec<Worker>,
+    load: Duration,
+    is_gentle: bool,
+) -> Vec<Worker> {
+    let is_ending = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let running: Vec<_> = workers
+            .into_iter()
+            .map(|mut worker| {
+                let (client, is_ending) = (server.client(), &is_ending);
+                scope.spawn(move || {
+                    worker.work(&client, shared, is_ending);
+                    worker
+                })
+            })
+            .collect();
+        thread::sleep(load);
+        is_ending.store(true, SeqCst);
+        if is_gentle {
+            let status = server.stop();
+            assert_eq!(status.code(), Some(0), "the end that was asked for");
+        } else {
+            server.kill();
+        }
+        running.into_iter().map(|worker| worker.join().expect("a worker")).collect()
+    })
+}
+
+/// Compares what the service says now with what it has acknowledged; what was
+/// under way is known from here on.
+fn settle(server: &Server, shared: &Shared, workers: &mut [Worker], round: u64) {
+    let actual = reading::read(&server.client(), shared);
+    let mut expected = World::new();
+    for worker in workers {
+        worker.settle(&actual, round);
+        expected.extend(worker.known.clone());
+    }
+    model::assert_same(&actual, &expected, round);
+}

@@ -1,6 +1,6 @@
 //! Queues, jobs and tasks.
 
-use super::groups::Rows;
+use super::{Map, groups::Rows};
 use crate::rows::{JobRow, QueueRow, TaskRow};
 use std::sync::Arc;
 use stowplan_model::Uuid;
@@ -12,7 +12,7 @@ pub struct Batch {
     last_queue_id: i64,
     /// Jobs, in order of submission.
     pub jobs: Rows<JobRow>,
-    job_names: imbl::HashMap<(String, String), Uuid>,
+    job_names: Map<(String, String), Uuid>,
     by_phase: imbl::OrdMap<Arc<str>, imbl::OrdSet<i64>>,
     /// Tasks, in order of creation.
     pub tasks: Rows<TaskRow>,
@@ -72,11 +72,20 @@ impl Batch {
     }
 
     pub(super) fn put_job(&mut self, row: &JobRow) {
-        self.job_names.insert((row.namespace.clone(), row.name.clone()), row.uuid);
         if let Some(before) = self.jobs.put(row.id, row.uuid, row.clone()) {
+            self.forget_name(&before);
             self.leave_phase(&before);
         }
+        self.job_names.insert((row.namespace.clone(), row.name.clone()), row.uuid);
         self.by_phase.entry(row.phase.as_str().into()).or_default().insert(row.id);
+    }
+
+    /// Takes a job's name out, unless another job bears it by now.
+    fn forget_name(&mut self, job: &JobRow) {
+        let name = (job.namespace.clone(), job.name.clone());
+        if self.job_names.get(&name) == Some(&job.uuid) {
+            self.job_names.remove(&name);
+        }
     }
 
     fn leave_phase(&mut self, job: &JobRow) {
@@ -87,7 +96,7 @@ impl Batch {
 
     pub(super) fn remove_job(&mut self, uuid: Uuid) {
         let Some(job) = self.jobs.remove(uuid) else { return };
-        self.job_names.remove(&(job.namespace.clone(), job.name.clone()));
+        self.forget_name(&job);
         self.leave_phase(&job);
         let tasks: Vec<Uuid> = self.tasks_of(job.id).map(|task| task.uuid).collect();
         for task in tasks {

@@ -116,7 +116,8 @@ impl ClassColumn {
         }
         if stock.stepped {
             for at in fit.iter() {
-                if self.inventory(at).is_some_and(|i| amount % i.step_size != 0) {
+                if self.inventory(at).is_some_and(|i| i.step_size > 1 && amount % i.step_size != 0)
+                {
                     fit.clear(at);
                 }
             }

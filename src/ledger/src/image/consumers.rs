@@ -1,6 +1,6 @@
 //! Consumers and what they hold, with the indices that the API asks by.
 
-use super::{names::Ix, providers::At};
+use super::{Map, names::Ix, providers::At};
 use crate::rows::Origin;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Consumer {
     pub user: Arc<str>,
     /// Consumer type; none is shown as `unknown`.
     pub consumer_type: Option<Arc<str>>,
-    /// What it holds, in the order in which it was claimed.
+    /// What it holds, by the providers' order of creation and the classes'.
     pub allocations: SmallVec<[Allocation; 3]>,
     /// Who made the claim, where we made it ourselves.
     pub origin: Option<Arc<Origin>>,
@@ -45,11 +45,12 @@ pub struct Consumer {
 /// All consumers that hold something.
 #[derive(Clone, Debug, Default)]
 pub struct Consumers {
-    by_uuid: imbl::HashMap<Uuid, Arc<Consumer>>,
+    by_uuid: Map<Uuid, Arc<Consumer>>,
     by_provider: imbl::OrdSet<(At, Uuid)>,
     by_project: imbl::OrdSet<(Arc<str>, Uuid)>,
     by_host: imbl::OrdSet<(Uuid, Uuid)>,
-    texts: imbl::HashMap<Arc<str>, ()>,
+    /// Texts that consumers have in common, with how many places hold each.
+    texts: Map<Arc<str>, u64>,
     last_id: i64,
 }
 
@@ -103,14 +104,25 @@ impl Consumers {
         self.last_id + 1
     }
 
-    /// One shared copy of a text that many consumers have in common.
+    /// One shared copy of a text that many consumers have in common, for a
+    /// consumer that is about to be put in place.
     pub(super) fn intern(&mut self, text: &str) -> Arc<str> {
-        if let Some((shared, ())) = self.texts.get_key_value(text) {
-            return shared.clone();
-        }
-        let shared: Arc<str> = text.into();
-        self.texts.insert(shared.clone(), ());
+        let (shared, places) = match self.texts.get_key_value(text) {
+            Some((shared, places)) => (shared.clone(), *places + 1),
+            None => (text.into(), 1),
+        };
+        self.texts.insert(shared.clone(), places);
         shared
+    }
+
+    /// A consumer no longer holds a text; it goes with the last one.
+    fn forget(&mut self, text: &str) {
+        match self.texts.get_mut(text) {
+            Some(places) if *places > 1 => *places -= 1,
+            _ => {
+                self.texts.remove(text);
+            }
+        }
     }
 
     /// Puts a consumer in place of what was there, and returns that.
@@ -146,5 +158,47 @@ impl Consumers {
         if let Some(origin) = &consumer.origin {
             self.by_host.remove(&(origin.host, consumer.uuid));
         }
+        self.forget(&consumer.project);
+        self.forget(&consumer.user);
+        if let Some(consumer_type) = &consumer.consumer_type {
+            self.forget(consumer_type);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn consumer(consumers: &mut Consumers, number: u128, texts: [&str; 3]) -> Consumer {
+        let [project, user, consumer_type] = texts.map(|text| consumers.intern(text));
+        Consumer {
+            id: 1,
+            uuid: Uuid::from_u128(number),
+            generation: 1,
+            project,
+            user,
+            consumer_type: Some(consumer_type),
+            allocations: SmallVec::new(),
+            origin: None,
+            created: Micros(1),
+            updated: Micros(1),
+        }
+    }
+
+    #[test]
+    fn texts_are_shared_and_go_with_their_last_holder() {
+        let mut consumers = Consumers::default();
+        for (number, texts) in [(1, ["p", "p", "t"]), (2, ["p", "u", "t"]), (1, ["q", "u", "t"])] {
+            let consumer = consumer(&mut consumers, number, texts);
+            consumers.put(consumer);
+        }
+        let users = consumers.iter().map(|consumer| Arc::as_ptr(&consumer.user));
+        assert_eq!(users.collect::<std::collections::BTreeSet<_>>().len(), 1);
+        assert_eq!(consumers.texts.len(), 4);
+        consumers.remove(Uuid::from_u128(1));
+        assert_eq!(consumers.texts.len(), 3);
+        consumers.remove(Uuid::from_u128(2));
+        assert_eq!(consumers.texts.len(), 0);
     }
 }

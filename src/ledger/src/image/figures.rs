@@ -43,14 +43,6 @@ impl Image {
         }
     }
 
-    /// Refreshes the host whose tree a provider is in.
-    pub(super) fn refresh_host_of(&mut self, provider: Uuid) {
-        let root = self.providers.find(provider).and_then(|at| self.providers.get(at));
-        if let Some(root) = root.map(|provider| self.providers.uuid(provider.root)) {
-            self.refresh_figures(root);
-        }
-    }
-
     /// Instances that we ourselves have placed on a host.
     pub(super) fn claimed_on(&self, host: Uuid) -> impl Iterator<Item = Uuid> {
         let servers = self.consumers.placed_on(host).filter(|consumer| {
@@ -63,7 +55,7 @@ impl Image {
         let Some(host) = self.hosts.get(uuid).cloned() else { return };
         let report = &host.row.report;
         let ours = self.ours_since_report(&host);
-        let root = self.host_provider(uuid);
+        let root = self.providers.find(uuid);
         let ledger = Ledger { image: self, root };
         let base = |figure| host.reported.get(figure);
 
@@ -71,28 +63,27 @@ impl Image {
         let memory_mb = report.memory_mb.unwrap_or_else(|| ledger.total(&["MEMORY_MB"]));
         let local_gb = report.local_gb.unwrap_or_else(|| ledger.total(&["DISK_GB"]));
         let vcpus_used = match report.vcpus_used {
-            Some(used) => used + ours.vcpus,
+            Some(used) => used.saturating_add(ours.vcpus),
             None => ledger.used(&["VCPU", "PCPU"]),
         };
         let free_ram_mb = match (report.free_ram_mb, report.memory_mb_used) {
-            (Some(free), _) => free - ours.memory_mb,
-            (None, Some(used)) => memory_mb - used - ours.memory_mb,
-            (None, None) => memory_mb - ledger.used(&["MEMORY_MB"]),
+            (Some(free), _) => free.saturating_sub(ours.memory_mb),
+            (None, Some(used)) => memory_mb.saturating_sub(used).saturating_sub(ours.memory_mb),
+            (None, None) => memory_mb.saturating_sub(ledger.used(&["MEMORY_MB"])),
         };
-        let least = report.disk_available_least.unwrap_or(i64::MAX);
-        let disk_used_gb = match report.local_gb_used {
-            Some(used) => used,
-            None => ledger.used(&["DISK_GB"]),
-        };
-        let free_disk_gb = report.free_disk_gb.unwrap_or(local_gb - disk_used_gb).min(least);
-        let disk_reported = report.free_disk_gb.is_some() || report.local_gb_used.is_some();
-        let free_disk_mb = free_disk_gb * MB_PER_GB - if disk_reported { ours.disk_mb } else { 0 };
+        let disk_used_gb = report.local_gb_used.unwrap_or_else(|| ledger.used(&["DISK_GB"]));
+        let left_gb = local_gb.saturating_sub(disk_used_gb);
+        let free_gb = report.free_disk_gb.or(report.local_gb_used.map(|_| left_gb));
+        // Of what the report knows we take our claims; our books know them.
+        let by_report = free_gb.into_iter().chain(report.disk_available_least).min();
+        let by_report = by_report.map(|gb| mb(gb).saturating_sub(ours.disk_mb));
+        let by_books = free_gb.is_none().then(|| mb(left_gb));
+        let free_disk_mb = by_report.into_iter().chain(by_books).min().unwrap_or_default();
         let counted = report.num_instances.is_some()
             || report.stats.contains_key("num_instances")
             || report.vcpus_used.is_some();
         let instances = if counted {
-            base(Figure::NumInstances).max(report.num_instances.unwrap_or_default())
-                + ours.instances
+            base(Figure::NumInstances).saturating_add(ours.instances)
         } else {
             ledger.consumers()
         };
@@ -102,10 +93,10 @@ impl Image {
             (Figure::TotalUsableRamMb, memory_mb),
             (Figure::FreeRamMb, free_ram_mb),
             (Figure::TotalUsableDiskGb, local_gb),
-            (Figure::DiskMbUsed, disk_used_gb * MB_PER_GB),
+            (Figure::DiskMbUsed, mb(disk_used_gb)),
             (Figure::FreeDiskMb, free_disk_mb),
             (Figure::NumInstances, instances),
-            (Figure::NumIoOps, base(Figure::NumIoOps) + ours.io_ops),
+            (Figure::NumIoOps, base(Figure::NumIoOps).saturating_add(ours.io_ops)),
         ];
         for (figure, value) in live {
             self.hosts.set_figure(host.ix, figure, value);
@@ -129,20 +120,30 @@ impl Image {
     }
 
     fn add_held(&self, consumer: &Arc<Consumer>, host: Uuid, sum: &mut Held) {
-        let root = self.host_provider(host);
+        let root = self.providers.find(host);
         for allocation in &consumer.allocations {
             let at_host = self.providers.get(allocation.provider).map(|p| Some(p.root) == root);
             if at_host != Some(true) {
                 continue;
             }
             match self.classes.name(allocation.class) {
-                "VCPU" | "PCPU" => sum.vcpus += allocation.used,
-                "MEMORY_MB" => sum.memory_mb += allocation.used,
-                "DISK_GB" => sum.disk_mb += allocation.used * MB_PER_GB,
+                "VCPU" | "PCPU" => add(&mut sum.vcpus, allocation.used),
+                "MEMORY_MB" => add(&mut sum.memory_mb, allocation.used),
+                "DISK_GB" => add(&mut sum.disk_mb, mb(allocation.used)),
                 _ => {}
             }
         }
     }
+}
+
+/// Figures come from outside: what is beyond all bounds stays at the bound.
+fn add(sum: &mut i64, amount: i64) {
+    *sum = sum.saturating_add(amount);
+}
+
+/// GiB in MiB.
+const fn mb(gb: i64) -> i64 {
+    gb.saturating_mul(MB_PER_GB)
 }
 
 /// The ledger's own books of one host's tree.
@@ -161,8 +162,7 @@ impl Ledger<'_> {
         let places = self.tree().iter();
         places
             .flat_map(|&at| classes.iter().map(move |&class| (at, class)))
-            .map(|(at, class)| of(at, class))
-            .sum()
+            .fold(0, |sum: i64, (at, class)| sum.saturating_add(of(at, class)))
     }
 
     fn used(&self, classes: &[&str]) -> i64 {

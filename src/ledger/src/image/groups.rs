@@ -1,5 +1,6 @@
 //! Host aggregates, server groups, services and cells.
 
+use super::Map;
 use crate::rows::{CellRow, HostAggregateRow, JobRow, ServerGroupRow, ServiceRow, TaskRow};
 use std::sync::Arc;
 use stowplan_model::Uuid;
@@ -8,13 +9,13 @@ use stowplan_model::Uuid;
 #[derive(Clone, Debug)]
 pub struct Rows<T> {
     by_id: imbl::OrdMap<i64, Arc<T>>,
-    ids: imbl::HashMap<Uuid, i64>,
+    ids: Map<Uuid, i64>,
     last_id: i64,
 }
 
 impl<T> Default for Rows<T> {
     fn default() -> Self {
-        Self { by_id: imbl::OrdMap::new(), ids: imbl::HashMap::new(), last_id: 0 }
+        Self { by_id: imbl::OrdMap::new(), ids: Map::default(), last_id: 0 }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct Hosts {
     /// Names of hosts with the ids of the host aggregates that they are in,
     /// reported or not.
     memberships: imbl::OrdSet<(Arc<str>, i64)>,
+    /// Names of hosts with the ids of their services.
+    services: imbl::OrdSet<(Arc<str>, i64)>,
     table: HostTable,
 }
 
@@ -100,9 +102,7 @@ impl Hosts {
 
     /// Ids of the host aggregates that a host (by name) is in, in order.
     pub fn aggregates_of(&self, host: &str) -> impl Iterator<Item = i64> {
-        let name: Arc<str> = host.into();
-        let range = (name.clone(), i64::MIN)..=(name, i64::MAX);
-        self.memberships.range(range).map(|(_, id)| *id)
+        ids_of(&self.memberships, host)
     }
 
     pub(super) fn set_figure(&mut self, ix: HostIx, figure: Figure, value: i64) {
@@ -122,10 +122,28 @@ impl Hosts {
 
     pub(super) fn remove(&mut self, uuid: Uuid) {
         if let Some(host) = self.rows.remove(uuid) {
-            self.by_name.remove(&key(&host.row));
+            self.forget_name(&host.row);
             self.table.remove(host.ix);
         }
     }
+
+    /// Takes a host's names out, unless another host bears them by now.
+    fn forget_name(&mut self, row: &HostRow) {
+        let key = key(row);
+        if self.by_name.get(&key) == Some(&row.uuid) {
+            self.by_name.remove(&key);
+        }
+    }
+}
+
+/// The ids that stand beside a name, in order.
+fn ids_of<'a>(
+    set: &'a imbl::OrdSet<(Arc<str>, i64)>,
+    name: &str,
+) -> impl Iterator<Item = i64> + use<'a> {
+    let name: Arc<str> = name.into();
+    let range = (name.clone(), i64::MIN)..=(name, i64::MAX);
+    set.range(range).map(|(_, id)| *id)
 }
 
 fn key(row: &HostRow) -> (Arc<str>, Arc<str>) {
@@ -136,13 +154,32 @@ impl Image {
     /// The service that runs a host: its first one.
     #[must_use]
     pub fn service_of(&self, host: &str) -> Option<&Arc<ServiceRow>> {
-        self.services.iter().find(|service| service.host == host)
+        self.services.by_id(ids_of(&self.hosts.services, host).next()?)
     }
 
-    /// Notes that a host's service was heard, if that is news.
+    pub(super) fn apply_service(&mut self, row: &ServiceRow) {
+        if let Some(before) = self.services.put(row.id, row.uuid, row.clone())
+            && before.host != row.host
+        {
+            self.hosts.services.remove(&(before.host.as_str().into(), before.id));
+            self.refresh_service(&before.host);
+        }
+        self.hosts.services.insert((row.host.as_str().into(), row.id));
+        self.refresh_service(&row.host);
+    }
+
+    pub(super) fn remove_service(&mut self, uuid: Uuid) {
+        if let Some(service) = self.services.remove(uuid) {
+            self.hosts.services.remove(&(service.host.as_str().into(), service.id));
+            self.refresh_service(&service.host);
+        }
+    }
+
+    /// Notes that a host's service was heard. An earlier time than the known
+    /// one counts too: it was a host's clock then that ran ahead, not ours.
     pub fn heard(&mut self, host: &str, when: Micros) {
         let Some(service) = self.service_of(host) else { return };
-        if service.last_seen.is_some_and(|last| last >= when) {
+        if service.last_seen == Some(when) {
             return;
         }
         let service = ServiceRow { last_seen: Some(when), ..ServiceRow::clone(service) };
@@ -156,7 +193,7 @@ impl Image {
     pub(super) fn apply_host(&mut self, row: &HostRow) {
         let ix = match self.hosts.get(row.uuid).cloned() {
             Some(before) => {
-                self.hosts.by_name.remove(&key(&before.row));
+                self.hosts.forget_name(&before.row);
                 before.ix
             }
             None => self.hosts.table.free_ix(),
@@ -171,7 +208,11 @@ impl Image {
     /// Puts a host's row into the table anew.
     fn build(&mut self, ix: HostIx, row: Arc<HostRow>) {
         let service = self.service_of(&row.host).cloned();
-        let spoken = with_service(&row.report, service.as_deref());
+        let mut spoken = with_service(&row.report, service.as_deref());
+        spoken.uuid = row.uuid;
+        // The engine takes a report without free disk for a record that nobody
+        // has filled in. Here what was not said comes from the ledger's books.
+        spoken.free_disk_gb.get_or_insert(0);
         let bus_only = row.source == HostSource::Bus;
         let built = table::HostRow::from_report(&row.host, &row.node, &spoken, bus_only);
         let host = Host { row: row.clone(), ix, reported: built.figures };
@@ -185,7 +226,7 @@ impl Image {
         }
     }
 
-    pub(super) fn refresh_service(&mut self, host: &str) {
+    fn refresh_service(&mut self, host: &str) {
         let nodes: Vec<_> = self.hosts.nodes_of(host).map(|h| (h.ix, h.row.clone())).collect();
         for (ix, row) in nodes {
             let uuid = row.uuid;

@@ -18,12 +18,16 @@ pub mod providers;
 
 use crate::{
     change::{Change, Record},
-    rows::ConsumerRow,
+    rows::{ConsumerRow, ProviderRow},
 };
 use consumers::{Allocation, Consumer};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use stowplan_model::Uuid;
+
+/// A hash map that is shared when it is cloned.
+type Map<K, V> =
+    imbl::GenericHashMap<K, V, foldhash::fast::RandomState, imbl::shared_ptr::DefaultSharedPtr>;
 
 /// Everything the ledger holds, at one point of the order of all changes.
 #[derive(Clone, Debug, Default)]
@@ -87,14 +91,18 @@ impl Image {
             Record::ClassGone(name) => self.classes.remove(name),
             Record::Trait(row) => self.traits.put(row.clone()),
             Record::TraitGone(name) => self.traits.remove(name),
-            Record::Provider(row) => self.providers.put(row),
+            Record::Provider(row) => self.apply_provider(row),
             Record::Generation { provider, generation } => {
                 self.providers.set_generation(*provider, *generation);
             }
-            Record::ProviderGone(uuid) => self.providers.remove(*uuid),
+            Record::ProviderGone(uuid) => {
+                let host = self.root_of(*uuid);
+                self.providers.remove(*uuid);
+                host.into_iter().for_each(|host| self.refresh_figures(host));
+            }
             Record::Inventories { provider, inventories } => {
                 self.providers.set_inventories(*provider, inventories, &self.classes);
-                self.refresh_host_of(*provider);
+                self.root_of(*provider).into_iter().for_each(|host| self.refresh_figures(host));
             }
             Record::Traits { provider, traits } => {
                 self.providers.set_traits(*provider, traits, &self.traits);
@@ -114,15 +122,8 @@ impl Image {
             }
             Record::Host(row) => self.apply_host(row),
             Record::HostGone(uuid) => self.hosts.remove(*uuid),
-            Record::Service(row) => {
-                self.services.put(row.id, row.uuid, row.clone());
-                self.refresh_service(&row.host);
-            }
-            Record::ServiceGone(uuid) => {
-                if let Some(service) = self.services.remove(*uuid) {
-                    self.refresh_service(&service.host);
-                }
-            }
+            Record::Service(row) => self.apply_service(row),
+            Record::ServiceGone(uuid) => self.remove_service(*uuid),
             Record::HostAggregate(row) => {
                 let before = self.host_aggregates.put(row.id, row.uuid, row.clone());
                 self.refresh_aggregates(before.as_deref(), Some(row));
@@ -145,6 +146,23 @@ impl Image {
             // The image holds no decisions: they are read from the database.
             Record::Decision(_) => {}
         }
+    }
+
+    /// Puts a provider in place. One that leaves a tree takes its inventories
+    /// from one host to another.
+    fn apply_provider(&mut self, row: &ProviderRow) {
+        let before = self.root_of(row.uuid);
+        self.providers.put(row);
+        let after = self.root_of(row.uuid);
+        if before != after {
+            before.into_iter().chain(after).for_each(|host| self.refresh_figures(host));
+        }
+    }
+
+    /// The root of the tree that a provider is in.
+    fn root_of(&self, provider: Uuid) -> Option<Uuid> {
+        let provider = self.providers.get(self.providers.find(provider)?)?;
+        Some(self.providers.uuid(provider.root))
     }
 
     fn apply_consumer(&mut self, row: &ConsumerRow) {
@@ -183,10 +201,5 @@ impl Image {
         for allocation in &consumer.allocations {
             self.providers.add_used(allocation.provider, allocation.class, sign * allocation.used);
         }
-    }
-
-    /// The provider of a host, which is the root of its tree.
-    fn host_provider(&self, host: Uuid) -> Option<providers::At> {
-        self.providers.find(host)
     }
 }

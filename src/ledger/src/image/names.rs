@@ -1,5 +1,6 @@
 //! Interned names: resource classes, traits, and the uuids of aggregates.
 
+use super::Map;
 use crate::rows::NameRow;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ pub struct Ix(pub u32);
 /// column of it cannot be taken for another's.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    by_name: imbl::HashMap<Arc<str>, Ix>,
+    by_name: Map<Arc<str>, Ix>,
     rows: imbl::Vector<Option<Arc<NameRow>>>,
     last_id: i64,
 }
@@ -78,7 +79,7 @@ impl Names {
 /// when the first provider names it and is never forgotten while we run.
 #[derive(Clone, Debug, Default)]
 pub struct Aggregates {
-    by_uuid: imbl::HashMap<uuid::Uuid, Ix>,
+    by_uuid: Map<uuid::Uuid, Ix>,
     uuids: imbl::Vector<uuid::Uuid>,
 }
 

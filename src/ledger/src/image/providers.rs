@@ -1,6 +1,7 @@
 //! Resource providers: trees, inventories, traits, aggregates, what is used.
 
 use super::{
+    Map,
     block::{BLOCK, Block},
     names::{Aggregates, Ix, Names},
 };
@@ -63,8 +64,8 @@ pub struct Provider {
 #[derive(Clone, Debug, Default)]
 pub struct Providers {
     blocks: Vec<Arc<Block>>,
-    by_uuid: imbl::HashMap<Uuid, At>,
-    by_name: imbl::HashMap<Arc<str>, At>,
+    by_uuid: Map<Uuid, At>,
+    by_name: Map<Arc<str>, At>,
     by_id: imbl::OrdMap<i64, At>,
     free: imbl::Vector<At>,
     last_id: i64,
@@ -169,7 +170,7 @@ impl Providers {
         let before = self.get(at).cloned();
         let root = if row.root == row.uuid { at } else { self.find(row.root).unwrap_or(at) };
         if let Some(before) = &before {
-            self.by_name.remove(&before.name);
+            self.forget_name(&before.name, at);
             if before.root != root {
                 self.leave_tree(before.root, at);
             }
@@ -201,7 +202,7 @@ impl Providers {
     pub(super) fn remove(&mut self, uuid: Uuid) {
         let Some(at) = self.by_uuid.remove(&uuid) else { return };
         if let Some(provider) = self.get(at).cloned() {
-            self.by_name.remove(&provider.name);
+            self.forget_name(&provider.name, at);
             self.by_id.remove(&provider.id);
             if provider.root != at {
                 self.leave_tree(provider.root, at);
@@ -257,6 +258,13 @@ impl Providers {
 
     pub(super) fn add_used(&mut self, at: At, class: Ix, delta: i64) {
         self.block(at).add_used(at.inside(), class, delta);
+    }
+
+    /// Takes a provider's name out, unless another provider bears it by now.
+    fn forget_name(&mut self, name: &Arc<str>, at: At) {
+        if self.by_name.get(name) == Some(&at) {
+            self.by_name.remove(name);
+        }
     }
 
     fn take_place(&mut self) -> At {

@@ -46,8 +46,9 @@ pub(crate) async fn load(
     loader.count().await?;
     loader.names().await?;
     loader.providers().await?;
-    loader.hosts().await?;
+    // Consumers before hosts, so that a host's live figures are summed once.
     loader.consumers().await?;
+    loader.hosts().await?;
     loader.groups().await?;
     loader.batch().await?;
     let Loader { snapshot, mut image, .. } = loader;

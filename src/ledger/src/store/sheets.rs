@@ -184,8 +184,8 @@ impl<'a> Sheets<'a> {
         self.rows(job::Column::Id, &touched.jobs, |image| &image.batch.jobs, rows_out::job);
         self.rows(task::Column::Id, &touched.tasks, |image| &image.batch.tasks, rows_out::task);
         // A job that is forgotten takes its tasks with it.
-        let gone = touched.jobs.iter().filter(|uuid| after.batch.jobs.get(**uuid).is_none());
-        let gone = gone.filter_map(|uuid| before.batch.jobs.get(*uuid));
+        let old = touched.jobs.iter().filter_map(|uuid| before.batch.jobs.get(*uuid));
+        let gone = old.filter(|job| after.batch.jobs.by_id(job.id).is_none());
         self.delete(task::Column::JobId, gone.map(|job| job.id));
     }
 

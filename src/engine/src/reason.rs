@@ -92,7 +92,7 @@ impl fmt::Display for Reason {
                     write!(
                         f,
                         "its service was last heard of {} ahead of now, {limit} is the limit",
-                        Seconds(-age.0)
+                        Seconds(age.0.saturating_neg())
                     )
                 } else {
                     write!(f, "its service was last heard of {age} ago, {limit} is the limit")

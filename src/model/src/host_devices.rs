@@ -67,7 +67,7 @@ impl MemoryPages {
     /// Pages left: total - used - reserved.
     #[must_use]
     pub const fn free(&self) -> i64 {
-        self.total - self.used - self.reserved
+        self.total.saturating_sub(self.used).saturating_sub(self.reserved)
     }
 }
 

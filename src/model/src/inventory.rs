@@ -46,7 +46,7 @@ impl Inventory {
     pub fn capacity(&self) -> i64 {
         // A float cast saturates and takes NaN to 0: never undefined, and an
         // absurd ratio of a client gives an absurd capacity, not a panic.
-        ((self.total - self.reserved) as f64 * self.allocation_ratio) as i64
+        (self.total.saturating_sub(self.reserved) as f64 * self.allocation_ratio) as i64
     }
 
     /// Why one allocation of `amount` units breaks this inventory's own rules
@@ -86,9 +86,16 @@ mod tests {
 
     #[test]
     fn capacity_rounds_towards_zero() {
-        for (total, reserved, ratio, capacity) in
-            [(10, 0, 1.0, 10), (10, 3, 1.5, 10), (7, 0, 0.1, 0), (4, 8, 1.5, -6), (5, 0, 0.0, 0)]
-        {
+        for (total, reserved, ratio, capacity) in [
+            (10, 0, 1.0, 10),
+            (10, 3, 1.5, 10),
+            (7, 0, 0.1, 0),
+            (4, 8, 1.5, -6),
+            (5, 0, 0.0, 0),
+            (i64::MAX, i64::MIN, 2.0, i64::MAX),
+            (i64::MIN, i64::MAX, 2.0, i64::MIN),
+            (5, 0, f64::NAN, 0),
+        ] {
             assert_eq!(inventory(total, reserved, ratio).capacity(), capacity);
         }
     }

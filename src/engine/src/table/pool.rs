@@ -18,7 +18,7 @@ pub type PoolId = u32;
 pub struct Pool<T> {
     entries: Blocks<Entry<T>>,
     ids: GenericHashMap<Arc<T>, PoolId, RandomState, DefaultSharedPtr>,
-    free: Vec<PoolId>,
+    free: imbl::Vector<PoolId>,
     len: u32,
 }
 
@@ -35,7 +35,7 @@ impl<T: Clone + Default + Eq + Hash> Default for Pool<T> {
         entries.set(HostIx(0), Entry { value: value.clone(), users: 1 });
         let mut ids = GenericHashMap::default();
         ids.insert(value, 0);
-        Self { entries, ids, free: Vec::new(), len: 1 }
+        Self { entries, ids, free: imbl::Vector::new(), len: 1 }
     }
 }
 
@@ -73,7 +73,7 @@ impl<T: Clone + Default + Eq + Hash> Pool<T> {
             return id;
         }
         let value = Arc::new(value);
-        let id = self.free.pop().unwrap_or_else(|| {
+        let id = self.free.pop_back().unwrap_or_else(|| {
             self.len += 1;
             self.len - 1
         });
@@ -95,7 +95,7 @@ impl<T: Clone + Default + Eq + Hash> Pool<T> {
         } else {
             let gone = self.entries.set(HostIx(id), Entry::default());
             self.ids.remove(&gone.value);
-            self.free.push(id);
+            self.free.push_back(id);
         }
     }
 

@@ -85,14 +85,19 @@ fn figures(report: &HostReport, bus_only: bool) -> Figures {
     figures
         .with(Figure::FreeRamMb, report.free_ram_mb.unwrap_or(0))
         .with(Figure::TotalUsableRamMb, report.memory_mb.unwrap_or(0))
-        .with(Figure::FreeDiskMb, free_disk_gb * MB_PER_GB)
-        .with(Figure::DiskMbUsed, report.local_gb_used.unwrap_or(0) * MB_PER_GB)
+        .with(Figure::FreeDiskMb, mb(free_disk_gb))
+        .with(Figure::DiskMbUsed, mb(report.local_gb_used.unwrap_or(0)))
         .with(Figure::TotalUsableDiskGb, report.local_gb.unwrap_or(0))
         .with(Figure::VcpusTotal, report.vcpus.unwrap_or(0))
         .with(Figure::VcpusUsed, report.vcpus_used.unwrap_or(0))
         .with(Figure::NumInstances, report.num_instances.unwrap_or_else(|| stat("num_instances")))
         .with(Figure::NumIoOps, report.io_workload.unwrap_or_else(|| stat("io_workload")))
         .with(Figure::FailedBuilds, report.failed_builds.unwrap_or_else(|| stat("failed_builds")))
+}
+
+/// GiB in MiB; what is beyond all bounds stays at the bound.
+const fn mb(gb: i64) -> i64 {
+    gb.saturating_mul(MB_PER_GB)
 }
 
 /// The [`StateFlags`] of a service.

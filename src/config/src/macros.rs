@@ -55,6 +55,11 @@ macro_rules! section {
                         texts: |settings, meta| {
                             $crate::value::OptionType::texts(&settings.$field.$option, meta)
                         },
+                        take: |settings, other| {
+                            let differs = settings.$field.$option != other.$field.$option;
+                            settings.$field.$option.clone_from(&other.$field.$option);
+                            differs
+                        },
                     },
                 )*],
             };

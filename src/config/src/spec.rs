@@ -31,6 +31,8 @@ pub struct OptionSpec {
     pub(crate) write: Write,
     /// The value in the snapshot as a file would say it; empty when unset.
     pub(crate) texts: fn(&Settings, &Meta) -> Vec<String>,
+    /// Takes the value over from another snapshot; tells whether it differed.
+    pub(crate) take: fn(&mut Settings, &Settings) -> bool,
 }
 
 type Write = fn(&mut Settings, Input<'_>, &Meta, &mut Vec<String>) -> Result<(), Problem>;

@@ -5,6 +5,7 @@ mod assign;
 mod errors;
 mod files;
 mod layers;
+mod reload;
 mod sample;
 mod urls;
 mod values;

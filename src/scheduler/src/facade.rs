@@ -12,6 +12,7 @@ use stowplan_model::host::HostReport;
 use stowplan_model::{Micros, Uuid};
 
 use crate::aggregates::{self, AggregateUpdate, Joined, NewAggregate};
+use crate::beside::Beside;
 use crate::decisions::{DecisionLog, DecisionPage, DecisionView};
 use crate::error::SchedulerError;
 use crate::groups::{self, NewGroup};
@@ -33,10 +34,6 @@ impl Prepared {
     fn new(settings: Arc<Settings>) -> Result<Self, RegistryError> {
         Ok(Self { engine: Engine::new(&settings)?, settings })
     }
-
-    pub(crate) fn means<'a>(&'a self, order: &'a Order, now: Micros) -> crate::select::Means<'a> {
-        crate::select::Means { engine: &self.engine, settings: &self.settings, order, now }
-    }
 }
 
 /// Who asks, and when.
@@ -56,6 +53,7 @@ pub struct Scheduler {
     settings: Arc<ArcSwap<Settings>>,
     prepared: Arc<ArcSwap<Prepared>>,
     log: DecisionLog,
+    beside: Beside,
     seeds: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
@@ -66,14 +64,11 @@ impl Scheduler {
     ///
     /// # Errors
     /// A filter or weigher that the options name and that is not there.
-    pub fn new(
-        ledger: Ledger,
-        settings: Arc<ArcSwap<Settings>>,
-    ) -> Result<Self, RegistryError> {
+    pub fn new(ledger: Ledger, settings: Arc<ArcSwap<Settings>>) -> Result<Self, RegistryError> {
         let prepared = Arc::new(ArcSwap::from_pointee(Prepared::new(settings.load_full())?));
         let options = settings.clone();
         let log = DecisionLog::start(ledger.clone(), move || options.load().decisions.clone());
-        Ok(Self { ledger, settings, prepared, log, seeds: Arc::new(chance) })
+        Ok(Self { ledger, settings, prepared, log, beside: Beside::new(), seeds: Arc::new(chance) })
     }
 
     /// The same with seeds from elsewhere, so that decisions can be foreseen.
@@ -203,8 +198,7 @@ impl Scheduler {
         new: NewAggregate,
     ) -> Written<HostAggregateRow> {
         let (uuid, now) = (Uuid::new_v4(), call.now);
-        let propose =
-            move |image: &Image| aggregates::create_aggregate(image, uuid, &new, now);
+        let propose = move |image: &Image| aggregates::create_aggregate(image, uuid, &new, now);
         self.write(call, propose).await
     }
 
@@ -236,12 +230,7 @@ impl Scheduler {
     ///
     /// # Errors
     /// As [`aggregates::add_host`], or a ledger that cannot write.
-    pub async fn add_to_aggregate(
-        &self,
-        call: Call<'_>,
-        key: &str,
-        host: &str,
-    ) -> Written<Joined> {
+    pub async fn add_to_aggregate(&self, call: Call<'_>, key: &str, host: &str) -> Written<Joined> {
         let (key, host, now) = (key.to_owned(), host.to_owned(), call.now);
         self.write(call, move |image| aggregates::add_host(image, &key, &host, now)).await
     }
@@ -314,6 +303,7 @@ impl Scheduler {
         let run = Run {
             ledger: &self.ledger,
             log: &self.log,
+            beside: &self.beside,
             prepared,
             order: Arc::new(order),
             request_id: call.request_id,

@@ -5,6 +5,7 @@
 //! [`SchedulerError`].
 
 pub mod aggregates;
+mod beside;
 pub mod body;
 pub mod decisions;
 mod draft;

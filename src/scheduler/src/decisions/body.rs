@@ -15,7 +15,7 @@ const FEW_SERVERS: usize = 10;
 
 /// What explains a decision.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Body<R, Q> {
+pub(crate) struct Body<R, Q, L> {
     /// Version of this form.
     pub version: u32,
     /// What was asked, as far as it may be kept.
@@ -30,6 +30,8 @@ pub(crate) struct Body<R, Q> {
     pub conflicts: Vec<String>,
     /// Why there is no valid host.
     pub reasons: Vec<String>,
+    /// What each requirement of the query left, where nothing met it.
+    pub losses: Vec<L>,
     /// What was passed over.
     pub warnings: Vec<String>,
     /// What became of each server.
@@ -58,8 +60,8 @@ pub(crate) struct InstanceRecord {
 ///
 /// # Errors
 /// When it cannot be written as JSON.
-pub(crate) fn encode<R: Serialize, Q: Serialize>(
-    body: &mut Body<R, Q>,
+pub(crate) fn encode<R: Serialize, Q: Serialize, L: Serialize>(
+    body: &mut Body<R, Q, L>,
 ) -> Result<Vec<u8>, std::io::Error> {
     loop {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
@@ -72,7 +74,7 @@ pub(crate) fn encode<R: Serialize, Q: Serialize>(
 }
 
 /// Halves what is longest; whether there was anything to halve.
-fn shrink<R, Q>(body: &mut Body<R, Q>) -> bool {
+fn shrink<R, Q, L>(body: &mut Body<R, Q, L>) -> bool {
     let mut cut = false;
     for server in &mut body.servers {
         let explanation = &mut server.explanation;

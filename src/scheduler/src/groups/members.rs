@@ -22,8 +22,7 @@ pub fn living_members<'a>(
 }
 
 fn lives(image: &Image, member: Uuid) -> bool {
-    image.consumers.get(member).is_some()
-        || !image.hosts.table().hosts_with(member).is_empty()
+    image.consumers.get(member).is_some() || !image.hosts.table().hosts_with(member).is_empty()
 }
 
 /// The row of a group after these servers joined it; the oldest members that

@@ -3,8 +3,8 @@
 use smallvec::SmallVec;
 use stowplan_config::Settings;
 use stowplan_engine::chain::{self, Round};
-use stowplan_engine::{HostSet, HostView, Offers, RequestCx, Undo, consume};
 use stowplan_engine::preselect::preselect;
+use stowplan_engine::{HostSet, HostView, Offers, RequestCx, Undo, consume};
 use stowplan_ledger::image::consumers::Consumer;
 use stowplan_ledger::rows::{DecisionRow, Origin, OriginKind};
 use stowplan_ledger::{Change, Image, Record};

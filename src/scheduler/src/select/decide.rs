@@ -8,8 +8,8 @@ use stowplan_config::Settings;
 use stowplan_engine::choose::Chosen;
 use stowplan_engine::table::HostIx;
 use stowplan_engine::{
-    Ask, CheckedRequest, Detail, Engine, Evaluation, Explanation, HostTable, HostView, Offers, Undo,
-    consume,
+    Ask, CheckedRequest, Detail, Engine, Evaluation, Explanation, HostTable, HostView, Offers,
+    Undo, consume,
 };
 use stowplan_ledger::{Change, Image};
 use stowplan_model::request::ScheduleRequest;
@@ -22,7 +22,6 @@ use super::check::Order;
 use super::claim::claim;
 use super::group::in_force;
 use super::query::{Queries, translate};
-use super::reasons::{self, Reasons};
 use crate::error::SchedulerError;
 use crate::hosts::zone_of;
 
@@ -78,9 +77,21 @@ pub(super) struct ServerTrace {
 /// A decision that did not.
 #[derive(Clone, Debug)]
 pub(super) struct Refused {
-    pub seq: i64,
-    pub reasons: Reasons,
+    pub stage: Stage,
     pub trace: Trace,
+    /// The image that it was made on, to be asked why.
+    pub image: Image,
+}
+
+/// Where a decision ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// The hosts that the request is bound to do not exist.
+    NoSuchHost,
+    /// No host has a candidate.
+    Candidates,
+    /// Filters or claims left no host for a server.
+    Hosts,
 }
 
 /// Why there is no decision for all servers.
@@ -111,8 +122,8 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
     let checked = checked(image, order)?;
     let queries = translate(image, order, &checked, means.settings)?;
     if targets(image.hosts.table(), &order.request).is_some_and(|targets| targets.is_empty()) {
-        let reasons = reasons::no_such_host(&order.request);
-        return Err(refused(image, reasons, Trace { queries: Some(queries), ..Trace::default() }));
+        let trace = Trace { queries: Some(queries), ..Trace::default() };
+        return Err(refused(image, Stage::NoSuchHost, trace));
     }
     let pool = Pool::search(image, &queries, &order.request)?;
     let trace = Trace {
@@ -121,8 +132,7 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
         servers: Vec::with_capacity(order.instances.len()),
     };
     if pool.hosts.is_empty() {
-        let reasons = reasons::no_candidates(image, &queries, &order.request);
-        return Err(refused(image, reasons, trace));
+        return Err(refused(image, Stage::Candidates, trace));
     }
     let hosts = pool.hosts.clone();
     let mut session = Session {
@@ -141,18 +151,15 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
     for (index, instance) in order.instances.iter().enumerate() {
         match session.place(index, *instance)? {
             Some(found) => placed.push(found),
-            None => {
-                let reasons = reasons::of_servers(&session.trace.servers);
-                return Err(refused(image, reasons, session.trace));
-            }
+            None => return Err(refused(image, Stage::Hosts, session.trace)),
         }
     }
     session.alternates(&mut placed)?;
     Ok(Decided { seq: image.seq(), placed, trace: session.trace })
 }
 
-fn refused(image: &Image, reasons: Reasons, trace: Trace) -> Failure {
-    Failure::NoHost(Box::new(Refused { seq: image.seq(), reasons, trace }))
+fn refused(image: &Image, stage: Stage, trace: Trace) -> Failure {
+    Failure::NoHost(Box::new(Refused { stage, trace, image: image.clone() }))
 }
 
 /// The state between the servers of one request.

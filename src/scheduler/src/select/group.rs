@@ -15,10 +15,7 @@ use crate::error::SchedulerError;
 ///
 /// # Errors
 /// A group that the ledger does not know, where only its uuid is given.
-pub(super) fn in_force(
-    image: &Image,
-    group: &GroupRef,
-) -> Result<InstanceGroup, SchedulerError> {
+pub(super) fn in_force(image: &Image, group: &GroupRef) -> Result<InstanceGroup, SchedulerError> {
     let mut merged = match group {
         GroupRef::Known(uuid) => {
             let row = image.server_groups.get(*uuid);
@@ -59,9 +56,7 @@ fn from_row(row: &ServerGroupRow) -> InstanceGroup {
         policies: None,
         members: row.members.clone(),
         hosts: Vec::new(),
-        rules: row
-            .max_server_per_host
-            .map(|limit| GroupRules { max_server_per_host: Some(limit) }),
+        rules: row.max_server_per_host.map(|limit| GroupRules { max_server_per_host: Some(limit) }),
     }
 }
 

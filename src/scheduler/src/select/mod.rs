@@ -23,7 +23,6 @@ mod run;
 pub use answer::{AllocationRequest, Destination, Destinations, Selection};
 pub use check::{MAX_ALTERNATES, MAX_INSTANCES, Order};
 pub use claim::CONSUMER_TYPE;
-pub(crate) use decide::Means;
 pub use refusal::Refusal;
 pub use request::{GroupRef, Hints, RequestedGroup, SelectRequest, read_request};
 pub(crate) use run::Run;

@@ -1,12 +1,13 @@
 //! Why there is no valid host, in sentences.
 
+use serde::Serialize;
 use stowplan_engine::explain::{FilterTrace, TraceOutcome};
 use stowplan_ledger::Image;
+use stowplan_model::Uuid;
 use stowplan_model::request::ScheduleRequest;
-use stowplan_placement::candidates::CandidateQuery;
+use stowplan_placement::candidates::{CandidateQuery, Requirement, RequirementLoss, explain};
 
-use super::decide::ServerTrace;
-use super::query::Queries;
+use super::decide::{Refused, ServerTrace, Stage};
 
 /// Reasons that an answer carries.
 const SHOWN: usize = 3;
@@ -16,6 +17,46 @@ const SHOWN: usize = 3;
 pub(super) struct Reasons {
     /// Sentences, the most telling first.
     pub sentences: Vec<String>,
+    /// What each requirement of the query left, where nothing met it.
+    pub losses: Vec<LossRecord>,
+}
+
+/// What one requirement of a query left, as it is recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct LossRecord {
+    /// The requirement, in words.
+    requirement: String,
+    /// Root providers before it.
+    before: usize,
+    /// Root providers after it.
+    after: usize,
+    /// For an amount: how near it came.
+    nearest: Option<NearestRecord>,
+}
+
+/// How near an amount came to fitting.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+struct NearestRecord {
+    wanted: i64,
+    largest_free: i64,
+    provider: Uuid,
+    provider_name: String,
+}
+
+impl LossRecord {
+    fn of(image: &Image, loss: &RequirementLoss) -> Self {
+        Self {
+            requirement: requirement(&loss.requirement),
+            before: loss.before,
+            after: loss.after,
+            nearest: loss.nearest.map(|nearest| NearestRecord {
+                wanted: nearest.wanted,
+                largest_free: nearest.largest_free,
+                provider: nearest.provider,
+                provider_name: provider_name(image, nearest.provider),
+            }),
+        }
+    }
 }
 
 impl Reasons {
@@ -25,44 +66,107 @@ impl Reasons {
     }
 }
 
+/// Why a decision found no host. Looks at every provider where nothing met
+/// the query, so ask beside the ledger's writer.
+pub(super) fn why(refused: &Refused, request: &ScheduleRequest) -> Reasons {
+    match refused.stage {
+        Stage::NoSuchHost => no_such_host(request),
+        Stage::Candidates => {
+            let queries = refused.trace.queries.as_ref();
+            no_candidates(&refused.image, queries.map_or(&[], |queries| &queries.queries))
+        }
+        Stage::Hosts => of_servers(&refused.trace.servers),
+    }
+}
+
 /// The request is bound to hosts that do not exist.
-pub(super) fn no_such_host(request: &ScheduleRequest) -> Reasons {
+fn no_such_host(request: &ScheduleRequest) -> Reasons {
     let destination = request.requested_destination.as_ref();
     let host = destination.and_then(|d| d.host.clone());
     let node = destination.and_then(|d| d.node.clone());
-    let first = |names: &Option<Vec<String>>| names.as_ref().and_then(|names| names.first().cloned());
+    let first =
+        |names: &Option<Vec<String>>| names.as_ref().and_then(|names| names.first().cloned());
     let host = host.or_else(|| first(&request.force_hosts)).unwrap_or_default();
     let node = node.or_else(|| first(&request.force_nodes)).unwrap_or_default();
     let sentence = format!("No such host - host: {host} node: {node} ");
-    Reasons { sentences: vec![sentence] }
+    Reasons { sentences: vec![sentence], losses: Vec::new() }
 }
 
-/// No host has what the request asks the ledger for.
-pub(super) fn no_candidates(
-    _image: &Image,
-    queries: &Queries,
-    _request: &ScheduleRequest,
-) -> Reasons {
-    let sentences = queries.queries.iter().map(|query| {
-        format!("no host has room and traits for {}", wanted(query))
-    });
-    Reasons { sentences: sentences.collect() }
+/// No host has what the request asks the ledger for: the requirement that
+/// left none first, then those that cost the most.
+fn no_candidates(image: &Image, queries: &[CandidateQuery]) -> Reasons {
+    let mut reasons = Reasons::default();
+    for query in queries {
+        let losses = match explain(image, query) {
+            Ok(losses) => losses,
+            Err(error) => {
+                reasons.sentences.push(error.to_string());
+                continue;
+            }
+        };
+        let mut costly: Vec<&RequirementLoss> =
+            losses.iter().filter(|loss| loss.after < loss.before).collect();
+        costly.sort_by_key(|loss| (loss.after > 0, std::cmp::Reverse(loss.before - loss.after)));
+        reasons.sentences.extend(costly.into_iter().map(|loss| missed(image, loss)));
+        if losses.first().is_none_or(|loss| loss.before == 0) {
+            reasons.sentences.push("there are no hosts".to_owned());
+        }
+        reasons.losses.extend(losses.iter().map(|loss| LossRecord::of(image, loss)));
+    }
+    reasons
 }
 
-/// What a query asks for, in words.
-fn wanted(query: &CandidateQuery) -> String {
-    let parts = query.groups.iter().map(|group| {
-        let amounts = group.resources.iter().map(|(class, amount)| format!("{class} {amount}"));
-        let traits = group.required.iter().map(|any| any.join(" or "));
-        let parts: Vec<String> = amounts.chain(traits).collect();
-        let of = if group.suffix.is_empty() { String::new() } else { format!(" ({})", group.suffix) };
-        format!("{}{of}", parts.join(", "))
-    });
-    parts.collect::<Vec<_>>().join("; ")
+/// What one requirement cost, in words.
+fn missed(image: &Image, loss: &RequirementLoss) -> String {
+    let of = format!("{} of {} providers of hosts", loss.before - loss.after, loss.before);
+    let what = requirement(&loss.requirement);
+    match (&loss.requirement, &loss.nearest) {
+        (Requirement::Resource { class, .. }, Some(nearest)) if loss.after == 0 => format!(
+            "{what}: none of {} has it, the most that can be taken is {} {class} at {}",
+            loss.before,
+            nearest.largest_free,
+            provider_name(image, nearest.provider)
+        ),
+        (Requirement::Resource { class, .. }, None) if loss.after == 0 => {
+            format!("{what}: none of {} has any {class}", loss.before)
+        }
+        _ => format!("{what}: {of} do not meet it"),
+    }
+}
+
+fn provider_name(image: &Image, uuid: Uuid) -> String {
+    let provider = image.providers.find(uuid).and_then(|at| image.providers.get(at));
+    provider.map_or_else(|| uuid.to_string(), |provider| provider.name.to_string())
+}
+
+/// A requirement, in words.
+fn requirement(requirement: &Requirement) -> String {
+    let of = |group: &String| {
+        if group.is_empty() { String::new() } else { format!(" (group {group})") }
+    };
+    let listed =
+        |uuids: &[Uuid]| uuids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(" or ");
+    match requirement {
+        Requirement::RootRequired { name } => format!("trait {name} of the host"),
+        Requirement::RootForbidden { name } => format!("no trait {name} of the host"),
+        Requirement::InTree { group, provider } => format!("provider {provider}{}", of(group)),
+        Requirement::MemberOf { group, any_of } => {
+            format!("member of aggregate {}{}", listed(any_of), of(group))
+        }
+        Requirement::ForbiddenAggregates { group, none_of } => {
+            format!("no member of aggregate {}{}", listed(none_of), of(group))
+        }
+        Requirement::Required { group, any_of } => {
+            format!("trait {}{}", any_of.join(" or "), of(group))
+        }
+        Requirement::Forbidden { group, name } => format!("no trait {name}{}", of(group)),
+        Requirement::Resource { group, class, wanted } => format!("{wanted} {class}{}", of(group)),
+        Requirement::Together => "everything at once on one host".to_owned(),
+    }
 }
 
 /// The last of these servers has no host.
-pub(super) fn of_servers(servers: &[ServerTrace]) -> Reasons {
+fn of_servers(servers: &[ServerTrace]) -> Reasons {
     let mut sentences = Vec::new();
     let Some(last) = servers.last() else { return Reasons::default() };
     if servers.len() > 1 {
@@ -85,12 +189,18 @@ pub(super) fn of_servers(servers: &[ServerTrace]) -> Reasons {
             last.exhausted[0]
         ));
     }
-    Reasons { sentences }
+    Reasons { sentences, losses: Vec::new() }
 }
 
 /// What a filter did, with one host as the example.
 fn eliminated(step: &FilterTrace) -> String {
     let count = step.before - step.after;
-    let example = step.losers.first().map(|loser| format!(", such as {}: {}", loser.host, loser.text));
-    format!("{} left out {count} of {} hosts{}", step.filter, step.before, example.unwrap_or_default())
+    let example =
+        step.losers.first().map(|loser| format!(", such as {}: {}", loser.host, loser.text));
+    format!(
+        "{} left out {count} of {} hosts{}",
+        step.filter,
+        step.before,
+        example.unwrap_or_default()
+    )
 }

@@ -15,6 +15,7 @@ use stowplan_placement::candidates::{CandidateQuery, GroupPolicy};
 
 use super::check::Order;
 use super::decide::{Decided, Refused, Trace};
+use super::reasons::{LossRecord, Reasons};
 use super::request::GroupRef;
 use crate::decisions::{Body, InstanceRecord};
 
@@ -127,7 +128,7 @@ pub(super) enum Outcome<'a> {
     /// Hosts for all servers.
     Found(&'a Decided),
     /// No valid host.
-    Refused(&'a Refused),
+    Refused(&'a Refused, &'a Reasons),
 }
 
 /// The header of a decision.
@@ -150,9 +151,9 @@ pub(super) fn header(
             let word = if order.dry_run { "dry_run" } else { "placed" };
             (word, decided.seq, json!({ "hosts": hosts.collect::<Vec<_>>() }))
         }
-        Outcome::Refused(refused) => {
-            let reasons = refused.reasons.shown();
-            ("no_valid_host", refused.seq, json!({ "reasons": reasons, "dry_run": order.dry_run }))
+        Outcome::Refused(refused, reasons) => {
+            let said = json!({ "reasons": reasons.shown(), "dry_run": order.dry_run });
+            ("no_valid_host", refused.image.seq(), said)
         }
     };
     let mut header = said;
@@ -173,9 +174,9 @@ pub(super) fn header(
 pub(super) fn body(
     order: &Order,
     trace: Trace,
-    reasons: Vec<String>,
+    reasons: Reasons,
     conflicts: Vec<String>,
-) -> Body<RequestRecord, Value> {
+) -> Body<RequestRecord, Value, LossRecord> {
     let queries = trace.queries;
     Body {
         version: 1,
@@ -184,7 +185,8 @@ pub(super) fn body(
         candidates: trace.hosts,
         attempts: u32::try_from(conflicts.len() + 1).unwrap_or(u32::MAX),
         conflicts,
-        reasons,
+        reasons: reasons.sentences,
+        losses: reasons.losses,
         warnings: queries.map(|q| q.warnings).unwrap_or_default(),
         servers: trace
             .servers

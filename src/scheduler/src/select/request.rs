@@ -126,7 +126,8 @@ pub struct Hints(pub BTreeMap<String, Vec<String>>);
 impl<'de> Deserialize<'de> for Hints {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let hints = BTreeMap::<String, Option<Hint>>::deserialize(deserializer)?;
-        let lists = hints.into_iter().map(|(name, hint)| (name, hint.map_or_else(Vec::new, |h| h.0)));
+        let lists =
+            hints.into_iter().map(|(name, hint)| (name, hint.map_or_else(Vec::new, |h| h.0)));
         Ok(Self(lists.collect()))
     }
 }

@@ -3,23 +3,30 @@
 use std::sync::Arc;
 
 use stowplan_ledger::rows::DecisionRow;
-use stowplan_ledger::{Change, Image, Ledger, Record, WriteError};
+use stowplan_ledger::{Change, Image, Ledger, Record, Unavailable, WriteError};
 use stowplan_model::{Micros, Uuid};
 
 use super::answer::{Destinations, Selection};
 use super::check::Order;
 use super::claim::{Lost, commit};
 use super::decide::{Decided, Failure, Means, Refused, Trace, decide};
+use super::reasons::{Reasons, why};
 use super::record::{self, Outcome};
 use super::refusal::Refusal;
+use crate::beside::Beside;
 use crate::decisions::{DecisionLog, encode};
 use crate::error::SchedulerError;
 use crate::facade::Prepared;
+
+/// Hosts up to which a decision holds up its thread for less than handing it
+/// to another would.
+const INLINE: usize = 1000;
 
 /// One request on its way.
 pub(crate) struct Run<'a> {
     pub ledger: &'a Ledger,
     pub log: &'a DecisionLog,
+    pub beside: &'a Beside,
     pub prepared: Arc<Prepared>,
     pub order: Arc<Order>,
     pub request_id: &'a str,
@@ -36,6 +43,10 @@ enum Ended {
     NoHost(Box<Refused>),
 }
 
+fn means<'a>(prepared: &'a Prepared, order: &'a Order, now: Micros) -> Means<'a> {
+    Means { engine: &prepared.engine, settings: &prepared.settings, order, now }
+}
+
 impl Run<'_> {
     /// Finds destinations and claims them.
     ///
@@ -47,10 +58,10 @@ impl Run<'_> {
         let mut conflicts: Vec<String> = Vec::new();
         loop {
             let last = u32::try_from(conflicts.len() + 1).is_ok_and(|attempt| attempt >= most);
-            let decided = if last && !self.order.dry_run && most > 1 {
+            let decided = if last && !self.order.dry_run {
                 None
             } else {
-                match decide(&self.ledger.image(), self.prepared.means(&self.order, self.now)) {
+                match self.decide().await? {
                     Ok(decided) => Some(Arc::new(decided)),
                     Err(Failure::Request(error)) => return Err(WriteError::Refused(error)),
                     Err(Failure::NoHost(refused)) => return self.refuse(*refused, conflicts).await,
@@ -75,13 +86,22 @@ impl Run<'_> {
         }
     }
 
+    /// Decides on the newest image.
+    async fn decide(&self) -> Result<Result<Decided, Failure>, Unavailable> {
+        let (prepared, order, now) = (self.prepared.clone(), self.order.clone(), self.now);
+        let image = self.ledger.image();
+        let large = image.hosts.len() > INLINE;
+        let work = move || decide(&image, means(&prepared, &order, now));
+        if large { self.beside.run(work).await } else { Ok(work()) }
+    }
+
     /// Commits a decision; without one, decides inside the mutation, on the
     /// image that it is committed to.
     async fn commit(&self, decided: Option<Arc<Decided>>) -> Result<Ended, WriteError<Lost>> {
         let (prepared, order) = (self.prepared.clone(), self.order.clone());
         let (now, id, request_id) = (self.now, self.decision, self.request_id.to_owned());
         let propose = move |image: &Image| {
-            let means = prepared.means(&order, now);
+            let means = means(&prepared, &order, now);
             let decided = match &decided {
                 Some(decided) => decided.clone(),
                 None => match decide(image, means) {
@@ -118,7 +138,7 @@ impl Run<'_> {
             warnings,
             selections: selections.collect(),
         };
-        self.keep(decided.trace.clone(), Vec::new(), conflicts);
+        self.keep(decided.trace.clone(), Reasons::default(), conflicts);
         answer
     }
 
@@ -128,18 +148,17 @@ impl Run<'_> {
         refused: Refused,
         conflicts: Vec<String>,
     ) -> Result<Destinations, WriteError<SchedulerError>> {
-        self.record_alone(&Outcome::Refused(&refused)).await?;
-        let reasons = refused.reasons.shown();
-        let refusal = Refusal { decision_id: self.decision, reasons };
-        self.keep(refused.trace, refused.reasons.sentences, conflicts);
+        let order = self.order.clone();
+        let found = move || (why(&refused, &order.request), refused);
+        let (reasons, refused) = self.beside.run(found).await?;
+        self.record_alone(&Outcome::Refused(&refused, &reasons)).await?;
+        let refusal = Refusal { decision_id: self.decision, reasons: reasons.shown() };
+        self.keep(refused.trace, reasons, conflicts);
         Err(WriteError::Refused(SchedulerError::NoValidHost(Box::new(refusal))))
     }
 
     /// Commits the header of a decision that claims nothing.
-    async fn record_alone(
-        &self,
-        outcome: &Outcome<'_>,
-    ) -> Result<(), WriteError<SchedulerError>> {
+    async fn record_alone(&self, outcome: &Outcome<'_>) -> Result<(), WriteError<SchedulerError>> {
         let Some(id) = self.decision else { return Ok(()) };
         let row: DecisionRow = record::header(id, self.request_id, &self.order, outcome, self.now);
         let propose = move |_: &Image| {
@@ -151,7 +170,7 @@ impl Run<'_> {
     }
 
     /// Hands the body in, to be written beside the answer.
-    fn keep(&self, trace: Trace, reasons: Vec<String>, conflicts: Vec<String>) {
+    fn keep(&self, trace: Trace, reasons: Reasons, conflicts: Vec<String>) {
         let Some(id) = self.decision else { return };
         let order = self.order.clone();
         let make = move || {

@@ -26,11 +26,14 @@ pub(super) fn read(flavor: &Flavor, image: Option<&ImageProps>, groups: &mut Gro
     }
     if spec("hw:mem_encryption").is_some_and(pytext::flag) || flag("hw_mem_encryption") {
         groups.add("", "MEM_ENCRYPTION_CONTEXT", 1);
-        groups.require("", match spec("hw:mem_encryption_model") {
-            Some("amd-sev-es") => "HW_CPU_X86_AMD_SEV_ES",
-            Some("amd-sev-snp") => "HW_CPU_X86_AMD_SEV_SNP",
-            _ => "HW_CPU_X86_AMD_SEV",
-        });
+        groups.require(
+            "",
+            match spec("hw:mem_encryption_model") {
+                Some("amd-sev-es") => "HW_CPU_X86_AMD_SEV_ES",
+                Some("amd-sev-snp") => "HW_CPU_X86_AMD_SEV_SNP",
+                _ => "HW_CPU_X86_AMD_SEV",
+            },
+        );
     }
     for label in spec("hw:pmem").into_iter().flat_map(|list| list.split(',')) {
         let label = label.trim();
@@ -39,14 +42,20 @@ pub(super) fn read(flavor: &Flavor, image: Option<&ImageProps>, groups: &mut Gro
         }
     }
     if let Some(version @ ("1.2" | "2.0")) = spec("hw:tpm_version") {
-        groups.require("", match version {
-            "1.2" => "COMPUTE_SECURITY_TPM_1_2",
-            _ => "COMPUTE_SECURITY_TPM_2_0",
-        });
-        groups.require("", match spec("hw:tpm_model") {
-            Some("tpm-crb") => "COMPUTE_SECURITY_TPM_CRB",
-            _ => "COMPUTE_SECURITY_TPM_TIS",
-        });
+        groups.require(
+            "",
+            match version {
+                "1.2" => "COMPUTE_SECURITY_TPM_1_2",
+                _ => "COMPUTE_SECURITY_TPM_2_0",
+            },
+        );
+        groups.require(
+            "",
+            match spec("hw:tpm_model") {
+                Some("tpm-crb") => "COMPUTE_SECURITY_TPM_CRB",
+                _ => "COMPUTE_SECURITY_TPM_TIS",
+            },
+        );
     }
     let uefi = image.and_then(|image| image.text("hw_firmware_type")) == Some("uefi");
     if uefi && flag("hw_firmware_stateless") {
@@ -56,5 +65,7 @@ pub(super) fn read(flavor: &Flavor, image: Option<&ImageProps>, groups: &mut Gro
 
 /// A text as part of a custom name.
 fn normalised(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
+    text.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+        .collect()
 }

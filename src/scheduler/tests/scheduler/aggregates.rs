@@ -1,0 +1,124 @@
+//! Host aggregates and their mirror in Placement.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use stowplan_model::Uuid;
+use stowplan_scheduler::SchedulerError;
+use stowplan_scheduler::aggregates::{AggregateUpdate, NewAggregate};
+use stowplan_scheduler::hosts::zone_of;
+
+use crate::cloud::{CALL, Cloud, host, refused, small, small_with};
+
+impl Cloud {
+    /// Makes a host aggregate, a zone if it is named.
+    pub async fn aggregate(&self, name: &str, zone: Option<&str>, hosts: &[&str]) -> Uuid {
+        self.try_aggregate(name, zone, hosts).await.unwrap()
+    }
+
+    async fn try_aggregate(
+        &self,
+        name: &str,
+        zone: Option<&str>,
+        hosts: &[&str],
+    ) -> Result<Uuid, SchedulerError> {
+        let new = NewAggregate {
+            name: name.to_owned(),
+            availability_zone: zone.map(str::to_owned),
+            metadata: BTreeMap::new(),
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        };
+        refused(self.scheduler.create_aggregate(CALL, new).await).map(|row| row.uuid)
+    }
+
+    fn mirror(&self, node: &str) -> Vec<Uuid> {
+        let image = self.image();
+        let at = image.providers.find_name(node).unwrap();
+        let aggregates = image.providers.get(at).unwrap().aggregates.clone();
+        let mut uuids: Vec<Uuid> = aggregates.iter().map(|ix| image.aggregates.uuid(*ix)).collect();
+        uuids.sort();
+        uuids
+    }
+}
+
+#[tokio::test]
+async fn membership_is_mirrored_with_a_generation() {
+    let cloud = Cloud::new().await;
+    cloud.report("h1", host(4)).await;
+    let before = cloud.generation("h1");
+    let fast = cloud.aggregate("fast", None, &["h1", "h2"]).await;
+    assert_eq!(cloud.mirror("h1"), [fast]);
+    assert_eq!(cloud.generation("h1"), before + 1);
+    cloud.report("h2", host(4)).await;
+    assert_eq!(cloud.mirror("h2"), [fast], "a host reported later joins then");
+
+    let key = fast.to_string();
+    let added = refused(cloud.scheduler.add_to_aggregate(CALL, &key, "h1").await).unwrap();
+    assert!(!added.added);
+    refused(cloud.scheduler.remove_from_aggregate(CALL, &key, "h1").await).unwrap();
+    assert!(cloud.mirror("h1").is_empty());
+    let refusal =
+        refused(cloud.scheduler.remove_from_aggregate(CALL, &key, "h1").await).unwrap_err();
+    assert_eq!(refusal.status(), 404);
+    let refusal = refused(cloud.scheduler.delete_aggregate(CALL, &key).await).unwrap_err();
+    assert_eq!(refusal.to_string(), "host aggregate fast has hosts: h2");
+    refused(cloud.scheduler.delete_host(CALL, "h2", None).await).unwrap();
+    refused(cloud.scheduler.delete_aggregate(CALL, "1").await).unwrap();
+    assert!(cloud.image().host_aggregates.is_empty());
+}
+
+#[tokio::test]
+async fn a_host_is_in_one_zone() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 2, 4).await;
+    let a = cloud.aggregate("a", Some("east"), &["h0"]).await;
+    let refusal = cloud.try_aggregate("b", Some("west"), &["h0"]).await.unwrap_err();
+    assert!(matches!(refusal, SchedulerError::ZoneConflict { .. }), "{refusal}");
+    cloud.aggregate("c", Some("east"), &["h0"]).await;
+    let taken = cloud.try_aggregate("a", None, &[]).await.unwrap_err();
+    assert_eq!(taken, SchedulerError::AggregateName("a".to_owned()));
+    let update = |zone: &str| AggregateUpdate {
+        metadata: BTreeMap::from([("availability_zone".to_owned(), Some(zone.to_owned()))]),
+        ..AggregateUpdate::default()
+    };
+    let key = a.to_string();
+    let refusal =
+        refused(cloud.scheduler.update_aggregate(CALL, &key, update("west")).await).unwrap_err();
+    assert!(matches!(refusal, SchedulerError::ZoneConflict { .. }), "{refusal}");
+    let refusal =
+        refused(cloud.scheduler.update_aggregate(CALL, &key, update(" ")).await).unwrap_err();
+    assert_eq!(refusal.status(), 400);
+}
+
+#[tokio::test]
+async fn a_zone_does_not_change_under_servers() {
+    let cloud = Cloud::new().await;
+    cloud.report("h1", host(4)).await;
+    let a = cloud.aggregate("a", Some("east"), &["h1"]).await.to_string();
+    cloud.select(small()).await;
+    let refusal = refused(cloud.scheduler.remove_from_aggregate(CALL, &a, "h1").await).unwrap_err();
+    assert!(matches!(refusal, SchedulerError::ZoneInUse { .. }), "{refusal}");
+}
+
+#[tokio::test]
+async fn zones_bind_requests() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 3, 4).await;
+    cloud.aggregate("a", Some("east"), &["h1"]).await;
+    assert_eq!(zone_of(&cloud.image(), "h1"), Some("east"));
+    for _ in 0..4 {
+        let there = cloud.select(small_with(json!({"availability_zone": "east"}))).await;
+        let destination = &there.selections[0].destination;
+        assert_eq!(
+            (destination.host.as_str(), destination.availability_zone.as_str()),
+            ("h1", "east")
+        );
+    }
+    let full = cloud.no_host(small_with(json!({"availability_zone": "east"}))).await;
+    assert!(full.reasons[0].contains("1 VCPU"), "{full}");
+    let refusal =
+        cloud.try_select(small_with(json!({"availability_zone": "north"}))).await.unwrap_err();
+    assert_eq!(refusal, SchedulerError::ZoneNotFound("north".to_owned()));
+    let there = cloud.select(small_with(json!({"availability_zone": "nova"}))).await;
+    assert_eq!(there.selections[0].destination.availability_zone, "nova");
+}

@@ -1,0 +1,107 @@
+//! Server groups: made, joined, left.
+
+use serde_json::json;
+use stowplan_model::Uuid;
+use stowplan_scheduler::SchedulerError;
+use stowplan_scheduler::groups::{living_members, read_new_group};
+
+use crate::cloud::{CALL, Cloud, refused, small_with};
+
+impl Cloud {
+    /// Makes a server group.
+    pub async fn group(&self, policy: &str) -> Uuid {
+        self.try_group(json!({"name": policy, "policy": policy})).await.unwrap()
+    }
+
+    pub async fn try_group(&self, body: serde_json::Value) -> Result<Uuid, SchedulerError> {
+        let new = read_new_group(body.to_string().as_bytes())?;
+        refused(self.scheduler.create_group(CALL, new).await).map(|row| row.uuid)
+    }
+
+    fn members(&self, group: Uuid) -> Vec<Uuid> {
+        self.image().server_groups.get(group).unwrap().members.clone()
+    }
+}
+
+#[tokio::test]
+async fn fields_of_a_group() {
+    let cloud = Cloud::new().await;
+    for (body, field) in [
+        (json!({"policy": "affinity"}), "name is \"\""),
+        (json!({"name": "g"}), "policy is null"),
+        (json!({"name": "g", "policy": "far"}), "policy is \"far\""),
+        (
+            json!({"name": "g", "policy": "affinity", "rules": {"max_server_per_host": 2}}),
+            "rules.max_server_per_host is 2",
+        ),
+        (
+            json!({"name": "g", "policy": "anti-affinity", "rules": {"max_server_per_host": 0}}),
+            "rules.max_server_per_host is 0",
+        ),
+    ] {
+        let refusal = cloud.try_group(body).await.unwrap_err();
+        assert_eq!(refusal.status(), 400);
+        assert!(refusal.to_string().starts_with(field), "{refusal}");
+    }
+}
+
+#[tokio::test]
+async fn servers_join_as_they_are_placed_and_leave_when_told() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 3, 4).await;
+    let group = cloud.group("anti-affinity").await;
+    let asked = small_with(json!({"group": group, "count": 3}));
+    let placed = cloud.select(asked).await;
+    let servers: Vec<Uuid> = placed.selections.iter().map(|s| s.instance_uuid).collect();
+    assert_eq!(cloud.members(group), servers);
+    let mut hosts: Vec<_> = placed.selections.iter().map(|s| s.destination.host.clone()).collect();
+    hosts.sort();
+    assert_eq!(hosts, ["h0", "h1", "h2"]);
+
+    let full = cloud.no_host(small_with(json!({"group": group}))).await;
+    assert!(full.reasons[0].contains("ServerGroupAntiAffinityFilter"), "{full}");
+    assert_eq!(cloud.members(group).len(), 3, "who was not placed did not join");
+
+    // A server whose allocations are away for a while stays a member.
+    let server = servers[0];
+    let free = move |image: &stowplan_ledger::Image| {
+        stowplan_placement::claims::delete_allocations(image, server)
+    };
+    cloud.scheduler.ledger().write("req", free).await.unwrap();
+    assert_eq!(cloud.members(group), servers);
+    let image = cloud.image();
+    let row = image.server_groups.get(group).unwrap();
+    assert_eq!(living_members(&image, row).collect::<Vec<_>>(), servers[1..]);
+    let key = group.to_string();
+    refused(cloud.scheduler.leave_group(CALL, &key, server).await).unwrap();
+    assert_eq!(cloud.members(group), servers[1..]);
+    refused(cloud.scheduler.delete_group(CALL, &key).await).unwrap();
+    let refusal = cloud.try_select(small_with(json!({"group": group}))).await.unwrap_err();
+    assert_eq!(refusal.status(), 404);
+}
+
+#[tokio::test]
+async fn anti_affinity_with_a_limit() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 2, 8).await;
+    let body = json!({"name": "g", "policy": "anti-affinity", "rules": {"max_server_per_host": 2}});
+    let group = cloud.try_group(body).await.unwrap();
+    cloud.select(small_with(json!({"group": group, "count": 4}))).await;
+    cloud.no_host(small_with(json!({"group": group}))).await;
+}
+
+#[tokio::test]
+async fn a_group_in_the_request_is_merged_with_the_ledgers() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 3, 8).await;
+    let group = cloud.group("affinity").await;
+    let first = cloud.select(small_with(json!({"group": group}))).await;
+    let host = &first.selections[0].destination.host;
+    let inline = json!({"uuid": group, "policy": "affinity", "members": [], "hosts": []});
+    let second = cloud.select(small_with(json!({"group": inline}))).await;
+    assert_eq!(&second.selections[0].destination.host, host);
+    assert_eq!(cloud.members(group).len(), 2);
+    let elsewhere = json!({"policy": "affinity", "hosts": ["h9"]});
+    let refusal = cloud.no_host(small_with(json!({"group": elsewhere}))).await;
+    assert!(refusal.reasons[0].contains("h9"), "{refusal}");
+}

@@ -1,0 +1,11 @@
+//! The scheduler on a ledger in memory.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod aggregates;
+mod cloud;
+mod decisions;
+mod groups;
+mod hosts;
+mod parallel;
+mod select;

@@ -22,20 +22,10 @@ section! {
         /// Time between two cycles; a change starts one at once.
         schedule_period: Duration = Duration::from_secs(1), min(0.01), mutable;
         /// Actions of a cycle, in order.
-        actions: Vec<String> =
-            list(&["enqueue", "allocate", "backfill", "reclaim", "preempt"]), mutable;
+        actions: Vec<String> = list(&["allocate", "backfill"]), mutable;
         /// Plugins of a tier, in order; the option is given once per tier.
-        tiers: Vec<Vec<String>> = vec![list(&[
-            "priority",
-            "gang",
-            "conformance",
-            "drf",
-            "predicates",
-            "capacity",
-            "node_reservation",
-            "nodeorder",
-            "binpack",
-        ])], mutable;
+        tiers: Vec<Vec<String>> =
+            vec![list(&["priority", "gang", "drf", "predicates", "binpack"])], mutable;
         /// How requests of tasks are held in the ledger, as dimension:CLASS:quantum.
         /// A request is rounded up to whole quanta.
         resource_map: Vec<ResourceMapping> = vec![
@@ -46,6 +36,8 @@ section! {
         ];
         /// Most tasks on a host that does not say itself.
         default_max_tasks: u32 = 1000, min(1.0), mutable;
+        /// Most tasks of one job.
+        max_tasks_per_job: u32 = 10_000, min(1.0), mutable;
         /// How often in one cycle a job whose claim lost a race is tried again.
         commit_retries: u32 = 3, mutable;
         /// What queues share: available is the capacity of batch hosts less what

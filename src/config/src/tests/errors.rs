@@ -117,7 +117,7 @@ fn options_that_do_not_go_together() {
             "[batch] tiers: capacity is not in the first tier",
         ),
         (
-            "[batch]\ntiers = gang,overcommit",
+            "[batch]\nactions = allocate,reclaim\ntiers = gang,overcommit",
             "[batch] tiers: overcommit together with action reclaim",
         ),
         (

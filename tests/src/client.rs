@@ -107,15 +107,32 @@ impl Client {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Reply, ureq::Error> {
+        match body {
+            Some(body) => {
+                let json = self.clone().header("content-type", "application/json");
+                json.try_send_text(method, path, Some(&body.to_string()))
+            }
+            None => self.try_send_text(method, path, None),
+        }
+    }
+
+    /// Any method with a body as it is written, whatever it is; what it is said
+    /// to be is a header of the client.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub fn try_send_text(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<&str>,
+    ) -> Result<Reply, ureq::Error> {
         let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
         let mut response = match body {
-            Some(body) => {
-                let request = request.header("content-type", "application/json");
-                self.agent.run(request.body(body.to_string())?)?
-            }
+            Some(body) => self.agent.run(request.body(body)?)?,
             None => self.agent.run(request.body(())?)?,
         };
         Ok(Reply {

@@ -271,15 +271,17 @@ impl Worker {
     fn set_inventories(&mut self) -> Request {
         let new = self.some_inventories();
         self.write_provider("inventories", |generation, inventories, _| {
-            inventories.clone_from(&new);
-            inventories_body(&new, generation)
+            let body = inventories_body(&new, *generation);
+            *inventories = new;
+            *generation += 1;
+            body
         })
     }
 
     fn set_inventories_with_old_generation(&mut self) -> Request {
         let new = self.some_inventories();
         let request = self.write_provider("inventories", |generation, _, _| {
-            inventories_body(&new, generation + 1)
+            inventories_body(&new, *generation + 1)
         });
         match request.method {
             "PUT" => Request { effect: Effect::new(), outcome: Outcome::Refusal, ..request },
@@ -287,7 +289,8 @@ impl Worker {
         }
     }
 
-    /// `PUT /resource_providers/{uuid}/traits`.
+    /// `PUT /resource_providers/{uuid}/traits`; those that are there already are
+    /// no change.
     fn set_traits(&mut self) -> Request {
         let mut new = BTreeSet::new();
         for name in TRAITS {
@@ -296,17 +299,19 @@ impl Worker {
             }
         }
         self.write_provider("traits", |generation, _, traits| {
-            traits.clone_from(&new);
-            json!({"traits": new, "resource_provider_generation": generation})
+            let body = json!({"traits": new, "resource_provider_generation": *generation});
+            *generation += i64::from(*traits != new);
+            *traits = new;
+            body
         })
     }
 
-    /// A write to some part of a provider, which counts its generation up; to
-    /// make one where there is none.
+    /// A write to some part of a provider, or the making of one where there is
+    /// none. `write` counts the generation up when the service does.
     fn write_provider(
         &mut self,
         part: &str,
-        write: impl FnOnce(i64, &mut Resources, &mut BTreeSet<String>) -> Value,
+        write: impl FnOnce(&mut i64, &mut Resources, &mut BTreeSet<String>) -> Value,
     ) -> Request {
         let Some(uuid) = self.providers().choose(&mut self.random).copied() else {
             return self.create_provider();
@@ -315,8 +320,7 @@ impl Worker {
         let Object::Provider { generation, inventories, traits, .. } = &mut object else {
             unreachable!("{uuid} is a provider")
         };
-        let body = write(*generation, inventories, traits);
-        *generation += 1;
+        let body = write(generation, inventories, traits);
         Request {
             method: "PUT",
             path: format!("/resource_providers/{uuid}/{part}"),

@@ -67,6 +67,12 @@ pub struct ConfigArgs {
 }
 
 impl ConfigArgs {
+    /// The same with further files.
+    pub fn with_files(mut self, files: &[PathBuf]) -> Self {
+        self.files.extend_from_slice(files);
+        self
+    }
+
     /// Defaults, files, environment (`OS_<SECTION>__<OPTION>`), `--set`.
     pub fn sources(&self) -> Sources {
         let mut sources = Sources::new();

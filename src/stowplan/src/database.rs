@@ -35,7 +35,7 @@ pub async fn connect(settings: &Settings) -> Result<Connection, Fault> {
         let may_pass = matches!(error, ConnectError::Refused { .. })
             && options.connection.backend != config::Backend::Sqlite;
         if !may_pass || (options.max_retries >= 0 && tries >= options.max_retries) {
-            return Err(Fault::database(error));
+            return Err(error.into());
         }
         tries += 1;
         tracing::warn!(%error, tries, "the database does not answer; it is tried again");
@@ -53,7 +53,7 @@ pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Le
         if !options.sync_on_startup {
             demand_current(&connection).await?;
         }
-        connection.close().await.map_err(Fault::database)?;
+        connection.close().await?;
     }
     let ledger = Ledger::open(
         OpenOptions {
@@ -63,13 +63,13 @@ pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Le
         },
         progress,
     )
-    .await
-    .map_err(Fault::database)?;
+    .await?;
     let now = clock::now();
     let seeded = ledger
-        .write("start", move |image| Ok::<_, Infallible>(stowplan_placement::names::seed(image, now)))
-        .await
-        .map_err(Fault::database)?;
+        .write("start", move |image| {
+            Ok::<_, Infallible>(stowplan_placement::names::seed(image, now))
+        })
+        .await?;
     if seeded > 0 {
         tracing::info!(names = seeded, "standard resource classes and traits were added");
     }
@@ -78,15 +78,16 @@ pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Le
 
 /// Refuses a schema that is not of this version.
 async fn demand_current(connection: &Connection) -> Result<(), Fault> {
-    let version = stowplan_db::schema_version(connection).await.map_err(Fault::database)?;
+    let version = stowplan_db::schema_version(connection).await?;
     if version.is_current() {
         return Ok(());
     }
-    Err(Fault::database(anyhow::anyhow!(
+    Err(anyhow::anyhow!(
         "the database lacks {} and [placement_database] sync_on_startup is off: run `stowplan db \
          sync` first",
         version.pending.join(", ")
-    )))
+    )
+    .into())
 }
 
 /// The file beside a SQLite database that keeps other processes away.

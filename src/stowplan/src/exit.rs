@@ -1,6 +1,6 @@
 //! How the process ends: the codes that scripts rely on.
 
-use std::{fmt, process::ExitCode};
+use std::process::ExitCode;
 
 /// The table of exit codes, as `--help` shows it.
 pub const HELP: &str = "\
@@ -8,8 +8,7 @@ Exit codes:
   0  done
   1  a check did not hold
   2  wrong usage or configuration
-  3  the database cannot be used
-  4  anything else, such as an address in use or a server that does not answer";
+  3  the service or its database could not be started or reached";
 
 /// How a command that could be carried out came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,60 +19,36 @@ pub enum Outcome {
     CheckFailed,
 }
 
-/// Why a command could not be carried out: decides the exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Wrong usage, or a configuration that does not hold.
-    Usage,
-    /// The database cannot be opened, or is not of this version.
-    Database,
-    /// Anything else.
-    Other,
-}
-
 /// What stopped a command.
 #[derive(Debug)]
-pub struct Fault {
-    kind: Kind,
-    error: anyhow::Error,
+pub enum Fault {
+    /// Wrong usage, or a configuration that does not hold.
+    Usage(anyhow::Error),
+    /// Something could not be started or reached.
+    Service(anyhow::Error),
 }
 
 impl Fault {
     /// The caller's or the configuration's fault.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {
-        Self { kind: Kind::Usage, error: error.into() }
-    }
-
-    /// The database's.
-    pub fn database(error: impl Into<anyhow::Error>) -> Self {
-        Self { kind: Kind::Database, error: error.into() }
+        Self::Usage(error.into())
     }
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Fault {
     fn from(error: E) -> Self {
-        Self { kind: Kind::Other, error: error.into() }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:#}", self.error)
+        Self::Service(error.into())
     }
 }
 
 /// Says what stopped a command, and gives the exit code.
 pub fn conclude(result: Result<Outcome, Fault>) -> ExitCode {
-    match result {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::CheckFailed) => ExitCode::from(1),
-        Err(fault) => {
-            eprintln!("stowplan: {fault}");
-            ExitCode::from(match fault.kind {
-                Kind::Usage => 2,
-                Kind::Database => 3,
-                Kind::Other => 4,
-            })
-        }
-    }
+    let (code, error) = match result {
+        Ok(Outcome::Fine) => return ExitCode::SUCCESS,
+        Ok(Outcome::CheckFailed) => return ExitCode::from(1),
+        Err(Fault::Usage(error)) => (2, error),
+        Err(Fault::Service(error)) => (3, error),
+    };
+    eprintln!("stowplan: {error:#}");
+    ExitCode::from(code)
 }

@@ -4,8 +4,9 @@ use crate::{
     cli::ConfigArgs,
     exit::{Fault, Outcome},
 };
-use clap::{Subcommand, ValueEnum};
-use stowplan_config::{Report, ShowFormat};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use stowplan_config::{Report, ShowFormat, Sources};
 
 /// What can be done with a configuration.
 #[derive(Debug, Subcommand)]
@@ -15,18 +16,34 @@ pub enum Command {
     Sample,
     /// Check a configuration: all that is wrong with it, and what is odd.
     #[command(after_help = "Ends with exit code 2 if anything is wrong.\n\n\
-        Example:\n  stowplan config check --config /etc/nova/nova.conf")]
-    Check(ConfigArgs),
+        Example:\n  stowplan config check /etc/nova/nova.conf")]
+    Check(Named),
     /// Print every option with the value in force and where it comes from.
     #[command(after_help = "Example:\n  \
-        stowplan config show --config scheduler.conf --format json | jq .api.bind_port")]
+        stowplan config show scheduler.conf --format json | jq .api.bind_port")]
     Show {
         /// How to print it.
         #[arg(long, value_enum, default_value_t = Format::Text)]
         format: Format,
         #[command(flatten)]
-        config: ConfigArgs,
+        named: Named,
     },
+}
+
+/// A configuration, whose files may be named without `--config` here.
+#[derive(Debug, Args)]
+pub struct Named {
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Configuration files, as with --config.
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl Named {
+    fn sources(&self) -> Sources {
+        self.config.clone().with_files(&self.files).sources()
+    }
 }
 
 /// How values are printed.
@@ -46,13 +63,13 @@ impl Command {
                 print!("{}", stowplan_config::render_sample());
                 Ok(Outcome::Fine)
             }
-            Self::Check(config) => conclude(stowplan_config::check(&config.sources())),
-            Self::Show { format, config } => {
+            Self::Check(named) => conclude(stowplan_config::check(&named.sources())),
+            Self::Show { format, named } => {
                 let format = match format {
                     Format::Text => ShowFormat::Text,
                     Format::Json => ShowFormat::Json,
                 };
-                conclude(stowplan_config::show(&config.sources(), format))
+                conclude(stowplan_config::show(&named.sources(), format))
             }
         }
     }
@@ -63,5 +80,8 @@ fn conclude(report: Report) -> Result<Outcome, Fault> {
         print!("{}", report.text);
         return Ok(Outcome::Fine);
     }
-    Err(Fault::usage(anyhow::anyhow!("the configuration does not hold\n{}", report.text.trim_end())))
+    Err(Fault::usage(anyhow::anyhow!(
+        "the configuration does not hold\n{}",
+        report.text.trim_end()
+    )))
 }

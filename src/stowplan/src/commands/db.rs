@@ -34,7 +34,7 @@ impl Command {
                 Self::Sync(_) => sync(&connection).await,
                 Self::Version(_) => version(&settings, &connection).await,
             };
-            connection.close().await.map_err(Fault::database)?;
+            connection.close().await?;
             outcome
         })
     }
@@ -46,15 +46,14 @@ async fn sync(connection: &Connection) -> Result<Outcome, Fault> {
         steps += 1;
         println!("{}/{} {}", step.number, step.total, step.name);
     })
-    .await
-    .map_err(Fault::database)?;
+    .await?;
     let last = version.applied.last().map_or("no migration", String::as_str);
     println!("{steps} migrations run, the schema is at {last}");
     Ok(Outcome::Fine)
 }
 
 async fn version(settings: &Settings, connection: &Connection) -> Result<Outcome, Fault> {
-    let version = stowplan_db::schema_version(connection).await.map_err(Fault::database)?;
+    let version = stowplan_db::schema_version(connection).await?;
     for name in &version.applied {
         println!("applied  {name}");
     }

@@ -99,7 +99,14 @@ fn losers(explanation: &Explanation) -> Table {
 /// The hosts that passed, the best first, with every weigher's part.
 fn weights(hosts: &[WeightRow]) -> Table {
     let mut table = table::with_header([
-        "host", "weight", "weigher", "raw", "normalised", "multiplier", "from", "product",
+        "host",
+        "weight",
+        "weigher",
+        "raw",
+        "normalised",
+        "multiplier",
+        "from",
+        "product",
     ]);
     table::align(&mut table, [1, 3, 4, 5, 7], CellAlignment::Right);
     for host in hosts {

@@ -5,11 +5,7 @@ use arc_swap::ArcSwap;
 use std::{sync::Arc, time::Duration};
 use stowplan_config::Settings;
 use stowplan_ledger::{Flushed, Ledger};
-use stowplan_model::Micros;
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
-
-/// Time between two looks for decisions that are too old or too many.
-const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The tasks in the background, until they are stopped.
 pub struct Tasks {
@@ -18,7 +14,6 @@ pub struct Tasks {
 }
 
 /// What each of them works with.
-#[derive(Clone)]
 struct Context {
     ledger: Ledger,
     settings: Arc<ArcSwap<Settings>>,
@@ -35,12 +30,14 @@ impl Context {
 /// Starts them all.
 pub fn start(runtime: &Handle, ledger: &Ledger, settings: &Arc<ArcSwap<Settings>>) -> Tasks {
     let (stop, stopped) = watch::channel(false);
-    let context =
-        Context { ledger: ledger.clone(), settings: settings.clone(), stop: stopped };
-    let tasks = vec![
-        runtime.spawn(flush_signs_of_life(context.clone())),
-        runtime.spawn(trim_decisions(context)),
-    ];
+    let context = Context { ledger: ledger.clone(), settings: settings.clone(), stop: stopped };
+    let cycles = stowplan_batch::run(
+        context.ledger.clone(),
+        context.settings.clone(),
+        Arc::new(clock::now),
+        context.stop.clone(),
+    );
+    let tasks = vec![runtime.spawn(cycles), runtime.spawn(flush_signs_of_life(context))];
     Tasks { stop, tasks }
 }
 
@@ -68,20 +65,6 @@ async fn flush_signs_of_life(mut context: Context) {
         }
         if !goes_on {
             return;
-        }
-    }
-}
-
-/// Forgets decisions beyond `[decisions] max_rows` and `max_age`.
-async fn trim_decisions(mut context: Context) {
-    while context.sleep(TRIM_INTERVAL).await {
-        let settings = context.settings.load_full();
-        let age = i64::try_from(settings.decisions.max_age.as_micros()).unwrap_or(i64::MAX);
-        let oldest = Micros(clock::now().0.saturating_sub(age));
-        match context.ledger.trim_decisions(settings.decisions.max_rows, oldest).await {
-            Ok(0) => {}
-            Ok(count) => tracing::debug!(count, "old decisions were forgotten"),
-            Err(error) => tracing::warn!(%error, "old decisions could not be forgotten"),
         }
     }
 }

@@ -74,9 +74,11 @@ where
 fn level(debug: bool) -> Targets {
     let own = if debug { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let targets = Targets::new().with_default(own);
-    targets.with_targets(TALKATIVE.iter().map(|(name, normal, at_debug)| {
-        (*name, if debug { *at_debug } else { *normal })
-    }))
+    targets.with_targets(
+        TALKATIVE
+            .iter()
+            .map(|(name, normal, at_debug)| (*name, if debug { *at_debug } else { *normal })),
+    )
 }
 
 #[cfg(test)]

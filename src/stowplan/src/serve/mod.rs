@@ -5,6 +5,7 @@ mod listen;
 mod loading;
 mod logging;
 mod notify;
+mod reload;
 mod service;
 
 mod signals;
@@ -16,6 +17,7 @@ use crate::{
     exit::{Fault, Outcome},
 };
 use std::{io::Write as _, time::Instant};
+use stowplan_config::Settings;
 
 /// What `serve --help` says at its end.
 pub const HELP: &str = "\
@@ -33,7 +35,8 @@ Examples:
 /// Serves until a signal ends it.
 pub fn run(args: &ConfigArgs) -> Result<Outcome, Fault> {
     let began = Instant::now();
-    let loaded = args.load()?;
+    let sources = args.sources();
+    let loaded = Settings::load(&sources).map_err(Fault::usage)?;
     let logs = logging::start(&loaded.settings)?;
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
@@ -44,7 +47,7 @@ pub fn run(args: &ConfigArgs) -> Result<Outcome, Fault> {
     tracing::info!(url = service.url(), milliseconds, "ready");
     say_where(service.url());
     notify::ready();
-    service.run(orders, |_| ())?;
+    service.run(orders, |settings| reload::reload(&sources, settings, &logs))?;
     tracing::info!("stopped");
     Ok(Outcome::Fine)
 }

@@ -9,6 +9,7 @@ use std::{net::TcpListener, sync::Arc};
 use stowplan_api::ApiState;
 use stowplan_config::Settings;
 use stowplan_ledger::Ledger;
+use stowplan_scheduler::Scheduler;
 use tokio::{
     runtime::{Builder, Handle, Runtime},
     sync::mpsc::UnboundedReceiver,
@@ -31,6 +32,7 @@ pub enum Order {
 pub struct Service {
     runtime: Runtime,
     ledger: Ledger,
+    scheduler: Scheduler,
     settings: Arc<ArcSwap<Settings>>,
     listeners: Vec<TcpListener>,
     url: String,
@@ -50,7 +52,10 @@ impl Service {
         let listeners = runtime.block_on(async { bound.listen() })?;
         let url = listen::url(&listeners)?;
         let settings = Arc::new(ArcSwap::from_pointee(settings));
-        Ok(Self { runtime, ledger, settings, listeners, url })
+        let scheduler = runtime
+            .block_on(async { Scheduler::new(ledger.clone(), settings.clone()) })
+            .context("[filter_scheduler]")?;
+        Ok(Self { runtime, ledger, scheduler, settings, listeners, url })
     }
 
     /// Where it is reached.
@@ -72,6 +77,7 @@ impl Service {
     ) -> Result<(), Fault> {
         let state = ApiState {
             ledger: self.ledger.clone(),
+            scheduler: self.scheduler.clone(),
             settings: self.settings.clone(),
             clock: Arc::new(clock::now),
         };
@@ -98,6 +104,7 @@ impl Service {
         });
         self.runtime.block_on(async {
             tasks.stop().await;
+            self.scheduler.drain().await;
             self.ledger.close().await;
         });
         served.context("the HTTP server broke off")?;

@@ -46,6 +46,16 @@ pub struct Verdict {
     pub condition: Option<Condition>,
 }
 
+/// A session that has ended.
+pub struct Closed {
+    /// The state without what was not committed.
+    pub state: State,
+    /// What it says of each job.
+    pub verdicts: Vec<Verdict>,
+    /// How many tasks were bound.
+    pub binds: usize,
+}
+
 /// Why hosts cannot take a shape, once per shape and cycle.
 type Told = HashMap<ShapeIx, String>;
 
@@ -53,7 +63,7 @@ impl Session<'_> {
     /// Ends the cycle: what it says of each job. `cycle` is its number in
     /// conditions.
     #[must_use]
-    pub fn close(mut self, cycle: i64) -> (State, Vec<Verdict>) {
+    pub fn close(mut self, cycle: i64) -> Closed {
         self.settle(true);
         let jobs: Vec<JobIx> = self.state.jobs().collect();
         let mut told = Told::new();
@@ -62,7 +72,7 @@ impl Session<'_> {
             self.discard(statement);
         }
         debug_assert_eq!(self.state.audit(), None);
-        (self.state, verdicts)
+        Closed { state: self.state, verdicts, binds: self.binds }
     }
 
     fn verdict(&self, job: JobIx, cycle: i64, told: &mut Told) -> Verdict {

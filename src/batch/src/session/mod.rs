@@ -14,7 +14,7 @@ mod state;
 mod statement;
 mod tiers;
 
-pub use close::{Condition, ConditionKind, Verdict};
+pub use close::{Closed, Condition, ConditionKind, Verdict};
 pub use commits::{Bind, Commits, Outcome, Plan, Refused, Take};
 pub use heap::Heap;
 pub use objects::{
@@ -83,12 +83,6 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn options(&self) -> SessionOptions {
         self.options
-    }
-
-    /// How many tasks were bound so far.
-    #[must_use]
-    pub fn binds(&self) -> usize {
-        self.binds
     }
 
     /// Whether a job has its minimum.

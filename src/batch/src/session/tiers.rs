@@ -159,8 +159,9 @@ fn by_index(a: &str, b: &str) -> Ordering {
 }
 
 fn split(name: &str) -> Option<(&str, u64)> {
-    let at = name.rfind(|c: char| !c.is_ascii_digit())? + 1;
-    Some((&name[..at], name[at..].parse().ok()?))
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
+    let (text, number) = name.split_at(name.len() - digits);
+    Some((text, number.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -187,7 +187,10 @@ mod tests {
             (r#"{"tasks": [{"count": 0}]}"#, "tasks[0].count is 0: expected 1 or more"),
             (r#"{"tasks": [{"count": 101}]}"#, "max_tasks_per_job"),
             (r#"{"tasks": [{"requests": {"fpga": 1}}]}"#, "tasks[0].requests.fpga is \"1\""),
-            (r#"{"tasks": [{"requests": {"cpu": "1 core"}}]}"#, "is not a quantity"),
+            (
+                r#"{"tasks": [{"requests": {"cpu": "1 core"}}]}"#,
+                "tasks[0].requests.cpu is \"1 core\": expected a number",
+            ),
             (r#"{"tasks": [{}, {}]}"#, "tasks[1].role is \"task\""),
             (r#"{"tasks": [{}], "min_task_member": {"b": 1}}"#, "min_task_member.b is 1"),
             (r#"{"tasks": [{}], "name": "a/b"}"#, "name is \"a/b\""),

@@ -13,6 +13,7 @@ mod submit;
 pub use bind::{BindRefusal, bind};
 pub use cancel::{cancel, forget};
 pub use load::{Loaded, SpecCache, has_work, load};
+pub use phases::has_place;
 pub use report::{ReportVerdict, ReportedState, TaskReport, report};
 pub use seed::{DEFAULT_QUEUE, ROOT_QUEUE, is_seeded, seed};
 pub use status::record_verdicts;

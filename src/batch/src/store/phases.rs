@@ -78,6 +78,12 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// Whether a task of that state counts as having its place.
+#[must_use]
+pub fn has_place(state: &str) -> bool {
+    matches!(TaskState::named(state), Some(TaskState::Bound | TaskState::Running))
+}
+
 /// The state of a task's row; what this version does not know is `Unknown`.
 pub(super) fn state_of(row: &TaskRow) -> TaskState {
     TaskState::named(&row.state).unwrap_or(TaskState::Unknown)

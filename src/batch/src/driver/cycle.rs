@@ -1,0 +1,148 @@
+//! One cycle, from an image of the ledger to what is written of it.
+
+use super::Clock;
+use super::commits::LedgerCommits;
+use crate::actions::{Action, actions};
+use crate::amounts::{Dims, DimsFault};
+use crate::plugins::{PluginFault, tiers};
+use crate::registry::UnknownName;
+use crate::session::{Session, SessionOptions, Tiers, Verdict};
+use crate::store::{SpecCache, load, record_verdicts};
+use std::convert::Infallible;
+use std::sync::Arc;
+use stowplan_config::Settings;
+use stowplan_engine::config::EngineConfig;
+use stowplan_ledger::{Image, Ledger};
+use thiserror::Error;
+use tokio::runtime::Handle;
+
+/// The action that admits jobs; without it allocate does.
+const ENQUEUE: &str = "enqueue";
+
+/// All that a cycle is made with: dimensions, actions, plugins, as configured.
+pub struct Plant {
+    dims: Arc<Dims>,
+    actions: Vec<Box<dyn Action>>,
+    tiers: Tiers,
+    options: SessionOptions,
+}
+
+/// Settings that no cycle can run with.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PlantFault {
+    /// The map of dimensions.
+    #[error(transparent)]
+    Dims(#[from] DimsFault),
+    /// A name of an action.
+    #[error("[batch] actions: {0}")]
+    Action(#[from] UnknownName),
+    /// A plugin.
+    #[error(transparent)]
+    Plugin(#[from] PluginFault),
+}
+
+impl Plant {
+    /// As `[batch]` and `[batch:<plugin>]` say.
+    ///
+    /// # Errors
+    /// An action or plugin that does not exist, with the nearest that does; an
+    /// argument or quantum that cannot be.
+    pub fn new(settings: &Settings) -> Result<Self, PlantFault> {
+        let batch = &settings.batch;
+        Ok(Self {
+            dims: Arc::new(Dims::from_settings(settings)?),
+            actions: actions(batch.actions.iter().map(String::as_str))?,
+            tiers: tiers(settings, &EngineConfig::from(settings))?,
+            options: SessionOptions {
+                commit_retries: batch.commit_retries,
+                enqueues: batch.actions.iter().any(|action| action == ENQUEUE),
+            },
+        })
+    }
+
+    /// The dimensions.
+    #[must_use]
+    pub fn dims(&self) -> &Dims {
+        &self.dims
+    }
+
+    /// The dimensions, to be kept.
+    #[must_use]
+    pub fn shared_dims(&self) -> Arc<Dims> {
+        self.dims.clone()
+    }
+}
+
+/// A cycle about to run.
+pub struct Cycle {
+    ledger: Ledger,
+    plant: Plant,
+    clock: Clock,
+}
+
+/// What a cycle has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CycleReport {
+    /// The ledger's sequence number that it started from.
+    pub cycle: i64,
+    /// Tasks bound.
+    pub binds: usize,
+    /// Statements that were refused at commit.
+    pub refusals: usize,
+}
+
+impl Cycle {
+    /// A cycle on a ledger.
+    #[must_use]
+    pub fn new(ledger: Ledger, plant: Plant, clock: Clock) -> Self {
+        Self { ledger, plant, clock }
+    }
+
+    /// Runs it on an image. What it says of jobs is written as far as it is
+    /// news.
+    pub async fn run(self, image: Arc<Image>, cache: SpecCache) -> (SpecCache, CycleReport) {
+        let (ledger, clock) = (self.ledger.clone(), self.clock.clone());
+        let cycle = image.seq();
+        let request_id = format!("batch-cycle-{cycle}");
+        let runtime = Handle::current();
+        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, &request_id);
+        let plant = self.plant;
+        let now = clock();
+        let ran = tokio::task::spawn_blocking(move || {
+            let mut cache = cache;
+            let mut commits = commits;
+            let loaded = load(&image, &plant.dims, &mut cache, now);
+            let mut session = Session::open(loaded.state, plant.tiers, plant.options, &mut commits);
+            for action in &plant.actions {
+                action.run(&mut session);
+            }
+            let closed = session.close(cycle);
+            let mut verdicts = closed.verdicts;
+            verdicts.extend(loaded.unreadable);
+            let report = CycleReport { cycle, binds: closed.binds, refusals: commits.refusals() };
+            (cache, verdicts, report)
+        });
+        match ran.await {
+            Ok((cache, verdicts, report)) => {
+                say(&ledger, verdicts, &request_id, clock).await;
+                (cache, report)
+            }
+            Err(error) => {
+                tracing::error!(%error, cycle, "a batch cycle broke off");
+                (SpecCache::default(), CycleReport { cycle, ..CycleReport::default() })
+            }
+        }
+    }
+}
+
+async fn say(ledger: &Ledger, verdicts: Vec<Verdict>, request_id: &str, clock: Clock) {
+    if record_verdicts(&ledger.image(), &verdicts, clock()).records.is_empty() {
+        return;
+    }
+    let written = ledger.write::<_, (), Infallible>(request_id, move |image| {
+        Ok((record_verdicts(image, &verdicts, clock()), ()))
+    });
+    if let Err(error) = written.await {
+        tracing::warn!(%error, "what a batch cycle says of jobs was not written");
+    }
+}

@@ -1,0 +1,104 @@
+//! The loop that runs cycles: the only part of this crate that waits.
+//!
+//! A cycle starts every `[batch] schedule_period`, or at once when the ledger
+//! has changed and a task waits for a host. The session itself runs beside the
+//! workers that answer requests; its statements go to the ledger's writer
+//! without making it wait.
+
+mod commits;
+mod cycle;
+
+pub use cycle::{Cycle, CycleReport, Plant};
+
+use crate::store::{SpecCache, has_work, is_seeded, seed};
+use arc_swap::ArcSwap;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use stowplan_config::Settings;
+use stowplan_ledger::{Ledger, WriteError};
+use stowplan_model::Micros;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+/// The clock of the service: now, in microseconds since the epoch.
+pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
+
+/// The shortest pause between two cycles that a change asks for.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// Runs cycles until `stop` says true or is dropped. A cycle that is under way
+/// is finished: all it handed over is committed or refused.
+pub async fn run(
+    ledger: Ledger,
+    settings: Arc<ArcSwap<Settings>>,
+    clock: Clock,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut head = ledger.watch();
+    let mut cache = SpecCache::default();
+    let mut known_fault = String::new();
+    loop {
+        let options = settings.load_full();
+        let began = Instant::now();
+        match Plant::new(&options) {
+            Ok(plant) => {
+                known_fault.clear();
+                head.borrow_and_update();
+                cache = turn(&ledger, plant, &clock, cache).await;
+            }
+            Err(fault) => {
+                let fault = fault.to_string();
+                if fault != known_fault {
+                    tracing::error!(%fault, "no batch cycle runs until the settings are mended");
+                }
+                known_fault = fault;
+            }
+        }
+        // Never more than half of the time goes into cycles.
+        let pause = began.elapsed().max(SHORTEST_PAUSE);
+        let period = options.batch.schedule_period.max(pause);
+        let woken = async {
+            tokio::time::sleep(pause).await;
+            // An error means that the ledger is gone; the period ends the wait.
+            if head.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            _ = stop.wait_for(|stop| *stop) => return,
+            () = woken => {}
+            () = tokio::time::sleep(period) => {}
+        }
+    }
+}
+
+/// One turn: makes what must be there, runs a cycle if a task waits.
+async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, cache: SpecCache) -> SpecCache {
+    let image = ledger.image();
+    if !is_seeded(&image, plant.dims()) {
+        let (dims, clock) = (plant.shared_dims(), clock.clone());
+        let made = ledger.write::<_, (), Infallible>("batch-seed", move |image| {
+            Ok((seed(image, &dims, clock()), ()))
+        });
+        if let Err(WriteError::Unavailable(trouble)) = made.await {
+            tracing::warn!(%trouble, "the default queue could not be made yet");
+            return cache;
+        }
+    }
+    let image = ledger.image();
+    if !has_work(&image) {
+        return cache;
+    }
+    let cycle = Cycle::new(ledger.clone(), plant, clock.clone());
+    let (cache, report) = cycle.run(image, cache).await;
+    if report.binds > 0 || report.refusals > 0 {
+        tracing::info!(
+            cycle = report.cycle,
+            binds = report.binds,
+            refusals = report.refusals,
+            "batch cycle"
+        );
+    }
+    cache
+}

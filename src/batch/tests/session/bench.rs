@@ -1,0 +1,209 @@
+//! A workbench: hosts, jobs, and a cycle over them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use stowplan_batch::actions::actions;
+use stowplan_batch::amounts::{Amounts, DimIx, Dims};
+use stowplan_batch::life::JobPhase;
+use stowplan_batch::plugins::tiers;
+use stowplan_batch::session::{
+    Census, Closed, Commits, Job, JobIx, Outcome, Plan, Queue, QueueIx, Role, Session,
+    SessionOptions, Shape, State, Status, Task, Tiers, Toleration,
+};
+use stowplan_batch::world::{HostState, Picks, Source, Sources, World};
+use stowplan_config::Settings;
+use stowplan_engine::config::EngineConfig;
+use stowplan_engine::table::{Figure, Figures, HostFacts, HostRow};
+use stowplan_engine::{HostIx, HostTable, HostView};
+use stowplan_model::{Micros, Uuid};
+
+pub const NOW: Micros = Micros::from_seconds(1_000_000);
+pub const GPU: DimIx = DimIx(4);
+
+/// A host to be made.
+#[derive(Clone, Debug, Default)]
+pub struct Host {
+    pub cpu: i64,
+    pub memory: i64,
+    pub gpus: i64,
+    pub facts: HostFacts,
+    pub flags: i64,
+    pub silent: bool,
+}
+
+pub fn cpu(cpu: i64) -> Host {
+    Host { cpu, memory: 1000, ..Host::default() }
+}
+
+pub fn settings() -> Settings {
+    Settings::default()
+}
+
+pub fn world(hosts: &[Host]) -> World {
+    let dims = Arc::new(Dims::from_settings(&settings()).unwrap());
+    assert_eq!(dims.name(GPU), "nvidia.com/gpu");
+    let mut table = HostTable::new();
+    let mut states = Vec::new();
+    for (place, host) in hosts.iter().enumerate() {
+        let ix = HostIx(place as u32);
+        let alive = if host.silent { i64::MIN } else { NOW.0 };
+        let figures = Figures::default()
+            .with(Figure::AliveSince, alive)
+            .with(Figure::StateFlags, host.flags)
+            .with(Figure::FreeRamMb, host.memory);
+        let name = format!("h{place:02}");
+        let uuid = Uuid::from_u128(1000 + place as u128);
+        let facts = HostFacts { host: name.clone(), node: name, uuid, ..host.facts.clone() };
+        table.upsert(ix, HostRow { facts, figures, ..HostRow::default() });
+        states.push((ix, HostState { sources: sources(host, place), figures }));
+    }
+    let order = states.iter().map(|(ix, _)| *ix).collect();
+    let mut world = World::new(dims, table, order);
+    for (ix, state) in states {
+        world.load(ix, state);
+    }
+    world
+}
+
+pub fn sources(host: &Host, place: usize) -> Sources {
+    let mut sources = Sources::default();
+    let mut add = |dim, id: usize, capacity| {
+        sources.push(Source {
+            dim,
+            provider: Uuid::from_u128(id as u128),
+            capacity,
+            used: 0,
+            min_unit: 1,
+            max_unit: i64::from(i32::MAX),
+            step_size: 1,
+        });
+    };
+    let root = 1000 + place;
+    add(DimIx::CPU, root, host.cpu);
+    add(DimIx::MEMORY, root, host.memory);
+    add(DimIx::PODS, root + 1000, 100);
+    for device in 0..host.gpus as usize {
+        add(GPU, root * 100 + device, 1);
+    }
+    sources
+}
+
+/// Tasks to be made: how many, what each asks for.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks {
+    pub role: &'static str,
+    pub count: u32,
+    pub min: Option<u32>,
+    pub request: Vec<(DimIx, i64)>,
+    pub status: Option<Status>,
+    pub host: Option<HostIx>,
+    pub node_selector: BTreeMap<String, String>,
+    pub tolerations: Vec<Toleration>,
+}
+
+pub fn tasks(role: &'static str, count: u32, cpu: i64) -> Tasks {
+    Tasks { role, count, request: vec![(DimIx::CPU, cpu)], ..Tasks::default() }
+}
+
+pub fn state(hosts: &[Host]) -> State {
+    let mut state = State::new(world(hosts), NOW);
+    let queue = Queue { name: "default".to_owned(), priority: 0, created: NOW, open: true };
+    state.add_queue(queue);
+    state
+}
+
+pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks]) -> JobIx {
+    let named = |tasks: &Tasks| Role {
+        name: tasks.role.to_owned(),
+        min: tasks.min,
+        census: Census::default(),
+    };
+    let job = state.add_job(Job {
+        uuid: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()),
+        name: name.to_owned(),
+        queue: QueueIx(0),
+        created: NOW,
+        priority: 0,
+        phase: JobPhase::Pending,
+        min_available,
+        roles: roles.iter().map(named).collect(),
+        tasks: Vec::new(),
+        census: Census::default(),
+        allocated: Amounts::new(),
+        failed_roles: Vec::new(),
+        refusals: 0,
+        refusal: None,
+    });
+    for (number, role) in roles.iter().enumerate() {
+        let mut request = Amounts::new();
+        role.request.iter().for_each(|(dim, amount)| request.set(*dim, *amount));
+        request.set(DimIx::PODS, 1);
+        let shape = state.shape(Shape {
+            request,
+            node_selector: Arc::new(role.node_selector.clone()),
+            tolerations: Arc::new(role.tolerations.clone()),
+        });
+        for index in 0..role.count {
+            let name = format!("{name}/{}/{index}", role.role);
+            state.add_task(Task {
+                uuid: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()),
+                name,
+                job,
+                role: number as u32,
+                created: NOW,
+                priority: 1,
+                shape,
+                status: role.status.unwrap_or(Status::Pending),
+                attempt: 0,
+                host: role.host,
+                picks: Picks::new(),
+            });
+        }
+    }
+    job
+}
+
+pub fn plugins() -> Tiers {
+    let settings = settings();
+    tiers(&settings, &EngineConfig::from(&settings)).unwrap()
+}
+
+pub const OPTIONS: SessionOptions = SessionOptions { commit_retries: 3, enqueues: false };
+
+/// Commits whatever it is given.
+#[derive(Debug, Default)]
+pub struct Accept {
+    pub plans: Vec<Plan>,
+    told: usize,
+}
+
+impl Commits for Accept {
+    fn submit(&mut self, plan: Plan) {
+        self.plans.push(plan);
+    }
+
+    fn outcome(&mut self, _wait: bool) -> Option<Outcome> {
+        let statement = self.plans.get(self.told)?.statement;
+        self.told += 1;
+        Some(Outcome { statement, result: Ok(()) })
+    }
+}
+
+/// Runs one cycle of the default actions.
+pub fn cycle(state: State, commits: &mut dyn Commits) -> Closed {
+    let mut session = Session::open(state, plugins(), OPTIONS, commits);
+    for action in actions(["allocate", "backfill"]).unwrap() {
+        action.run(&mut session);
+    }
+    session.close(7)
+}
+
+/// The hosts of a job's tasks, by task; no host for one that has none.
+pub fn placed(state: &State, job: JobIx) -> Vec<Option<String>> {
+    let name = |host: HostIx| state.world.facts(host).node.clone();
+    state[job].tasks.iter().map(|task| state[*task].host.map(name)).collect()
+}
+
+pub fn places(closed: &Closed, job: JobIx) -> usize {
+    placed(&closed.state, job).iter().flatten().count()
+}

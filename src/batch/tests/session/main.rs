@@ -1,0 +1,10 @@
+//! The session alone: hosts and jobs made by hand, no ledger.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod bench;
+mod gangs;
+mod golden;
+mod hosts;
+mod refusals;
+mod undo;

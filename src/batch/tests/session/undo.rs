@@ -1,0 +1,126 @@
+//! Steps can be taken back in any order, and the best host is always the one
+//! that a full scan finds.
+
+use crate::bench::{Accept, GPU, Host, OPTIONS, Tasks, add_job, cpu, plugins, state, tasks};
+use proptest::prelude::*;
+use stowplan_batch::amounts::DimIx;
+use stowplan_batch::session::{JobIx, Session, State, Statement, Status, TaskIx};
+use stowplan_engine::{HostIx, HostView};
+
+const HOSTS: u32 = 70;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Allocate { job: usize, host: u32 },
+    Best { job: usize },
+    Pipeline { job: usize, host: u32 },
+    Discard { job: usize },
+}
+
+fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let job = 0..4usize;
+    let op = prop_oneof![
+        3 => (job.clone(), 0..HOSTS).prop_map(|(job, host)| Op::Allocate { job, host }),
+        3 => job.clone().prop_map(|job| Op::Best { job }),
+        1 => (job.clone(), 0..HOSTS).prop_map(|(job, host)| Op::Pipeline { job, host }),
+        1 => job.prop_map(|job| Op::Discard { job }),
+    ];
+    proptest::collection::vec(op, 0..60)
+}
+
+fn cloud(sizes: &[i64]) -> (State, Vec<JobIx>) {
+    let hosts: Vec<Host> = (0..HOSTS as usize)
+        .map(|n| Host { gpus: (n % 3) as i64, ..cpu(sizes[n % sizes.len()]) })
+        .collect();
+    let mut state = state(&hosts);
+    let gpu = Tasks {
+        role: "gpu",
+        count: 8,
+        request: vec![(DimIx::CPU, 1), (GPU, 1)],
+        ..Tasks::default()
+    };
+    let jobs = vec![
+        add_job(&mut state, "p/a", 2, &[tasks("worker", 12, 1)]),
+        add_job(&mut state, "p/b", 8, &[tasks("worker", 8, 3)]),
+        add_job(&mut state, "p/c", 1, &[gpu, tasks("worker", 4, 2)]),
+        add_job(&mut state, "p/d", 0, &[Tasks { role: "idle", count: 6, ..Tasks::default() }]),
+    ];
+    (state, jobs)
+}
+
+fn pending(state: &State, job: JobIx) -> Option<TaskIx> {
+    state[job].tasks.iter().copied().find(|task| state[*task].status == Status::Pending)
+}
+
+/// The host that a scan over all of them finds.
+fn scan(session: &Session<'_>, task: TaskIx) -> Option<HostIx> {
+    let state = &session.state;
+    let shape = state.shape_of(task);
+    let mut best: Option<(f64, HostIx)> = None;
+    for &host in state.world.order() {
+        if !state.world.live().contains(host) || !state.world.fits_idle(host, &shape.request) {
+            continue;
+        }
+        let scores = session.tiers.scores().map(|score| score.score(&state.world, host, shape));
+        let score: f64 = scores.sum();
+        if best.is_none_or(|(highest, _)| score > highest) {
+            best = Some((score, host));
+        }
+    }
+    best.map(|(_, host)| host)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn what_is_undone_was_never_there(
+        sizes in proptest::collection::vec(1i64..6, 1..5),
+        ops in ops(),
+    ) {
+        let (state, jobs) = cloud(&sizes);
+        let before = state.clone();
+        let mut commits = Accept::default();
+        let mut session = Session::open(state, plugins(), OPTIONS, &mut commits);
+        let mut open: Vec<Statement> = jobs.iter().map(|job| Statement::new(*job)).collect();
+        for op in ops {
+            match op {
+                Op::Allocate { job, host } => {
+                    if let Some(task) = pending(&session.state, jobs[job]) {
+                        session.allocate(&mut open[job], task, HostIx(host));
+                    }
+                }
+                Op::Best { job } => {
+                    if let Some(task) = pending(&session.state, jobs[job]) {
+                        let best = session.best_host(task).unwrap();
+                        prop_assert_eq!(best, scan(&session, task));
+                        if let Some(host) = best {
+                            prop_assert!(session.allocate(&mut open[job], task, host));
+                        }
+                    }
+                }
+                Op::Pipeline { job, host } => {
+                    if let Some(task) = pending(&session.state, jobs[job]) {
+                        session.pipeline(&mut open[job], task, HostIx(host));
+                    }
+                }
+                Op::Discard { job } => {
+                    let gone = std::mem::replace(&mut open[job], Statement::new(jobs[job]));
+                    session.discard(gone);
+                }
+            }
+            prop_assert_eq!(session.state.audit(), None);
+            for &host in session.state.world.order() {
+                prop_assert!(session.state.world.idle(DimIx::CPU, host) >= 0);
+            }
+        }
+        for statement in open {
+            session.discard(statement);
+        }
+        prop_assert_eq!(&session.state.world, &before.world);
+        for task in jobs.iter().flat_map(|job| &before[*job].tasks) {
+            prop_assert_eq!(session.state[*task].status, Status::Pending);
+            prop_assert_eq!(session.state[*task].host, None);
+        }
+    }
+}

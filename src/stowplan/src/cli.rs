@@ -4,6 +4,7 @@ use crate::{
     commands::{config, db},
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
+    replay::Replay,
     serve,
 };
 use clap::{Args, Parser, Subcommand};
@@ -36,6 +37,8 @@ pub enum Command {
     Config(config::Command),
     /// Run filters and weighers offline on scenarios in files.
     Evaluate(Evaluate),
+    /// Drive a running server with a recorded workload and prove its books.
+    Replay(Replay),
 }
 
 impl Command {
@@ -46,6 +49,7 @@ impl Command {
             Self::Db(command) => command.run(),
             Self::Config(command) => command.run(),
             Self::Evaluate(evaluate) => evaluate.run(),
+            Self::Replay(replay) => replay.run(),
         }
     }
 }

@@ -8,6 +8,9 @@ mod commands;
 mod database;
 mod evaluate;
 mod exit;
+mod http;
+mod latency;
+mod replay;
 mod serve;
 mod table;
 

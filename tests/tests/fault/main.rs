@@ -18,7 +18,7 @@ use std::{
     env,
     sync::atomic::{AtomicBool, Ordering::SeqCst},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_tests::{Builder, Server};
@@ -77,9 +77,18 @@ fn run(builder: Builder, rounds: u64) {
         .collect();
     for round in 1..=rounds {
         let load = Duration::from_millis(random.random_range(LOAD));
+        let began = Instant::now();
         workers = under_load(&mut server, &shared, workers, load, round % GENTLE == 0);
+        let ended = Instant::now();
         server.start_again();
+        let started = Instant::now();
         settle(&server, &shared, &mut workers, round);
+        println!(
+            "round {round}: load {:?}, start {:?}, look {:?}",
+            ended - began,
+            started - ended,
+            started.elapsed(),
+        );
     }
     let mut total = Tally::default();
     workers.iter().for_each(|worker| total += worker.tally);

@@ -83,7 +83,8 @@ fn check_error(step: &Step, reply: &Reply) -> Result<(), String> {
     let document: Value = serde_json::from_str(&reply.body).map_err(|error| error.to_string())?;
     if reply.status == 401 {
         // Told by the layer before the service, in a form of its own.
-        return if document["code"] == 401 { Ok(()) } else { Err("wanted code 401".to_owned()) };
+        let is_told = document["title"] == "Unauthorized" && document["message"].is_string();
+        return if is_told { Ok(()) } else { Err("wanted a title and a message".to_owned()) };
     }
     let error = &document["errors"][0];
     let text = |name: &str| error[name].as_str().unwrap_or_default();

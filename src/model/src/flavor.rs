@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// A key that is missing in the input takes the smallest usable amount: one
 /// CPU, everything else 0. Amounts are not negative.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct Flavor {
     /// Name, as `instance_type` of host aggregates compares it.
@@ -27,6 +27,7 @@ pub struct Flavor {
     pub swap: i64,
     /// Extra specs in the order of the request: filters look at them in turn
     /// and the first that fails decides.
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
     pub extra_specs: ExtraSpecs,
 }
 

@@ -14,7 +14,7 @@ use crate::{Inventory, Micros};
 /// Names are those of Nova's compute node record wherever it has the field. A
 /// figure that is null was not reported: it is then taken from the ledger
 /// alone. Host and node themselves are the resource's address, not its body.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct HostReport {
     /// Uuid of the compute node, which is its root resource provider's too.
@@ -101,7 +101,7 @@ pub struct HostReport {
 }
 
 /// One monitor metric.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct MetricReport {
     /// Such as `cpu.percent`.
     pub name: String,
@@ -110,7 +110,7 @@ pub struct MetricReport {
 }
 
 /// One server on a host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct InstanceReport {
     /// Display name.
@@ -120,7 +120,9 @@ pub struct InstanceReport {
 }
 
 /// A taint, as Kubernetes has them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, utoipa::ToSchema,
+)]
 pub struct Taint {
     /// Name.
     pub key: String,
@@ -132,7 +134,19 @@ pub struct Taint {
 }
 
 /// What a taint does to tasks that do not tolerate it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    utoipa::ToSchema,
+)]
 pub enum TaintEffect {
     /// They are not placed here.
     NoSchedule,
@@ -143,7 +157,7 @@ pub enum TaintEffect {
 }
 
 /// An image that a host holds already.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct HostImage {
     /// Name or id.
     pub name: String,
@@ -153,7 +167,7 @@ pub struct HostImage {
 }
 
 /// The service record of a host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct ServiceReport {
     /// Uuid of the service; null when not known.

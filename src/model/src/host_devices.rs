@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// PCI devices of one kind in one place: one pool of Nova's PCI statistics.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PciPool {
     /// Four hexadecimal digits.
     pub vendor_id: String,
@@ -24,7 +24,7 @@ pub struct PciPool {
 }
 
 /// One NUMA cell of a host.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct NumaCell {
     /// Number of the cell.
@@ -50,7 +50,7 @@ pub struct NumaCell {
 }
 
 /// Memory pages of one size in a NUMA cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct MemoryPages {
     /// Size of a page in KiB.
@@ -72,7 +72,7 @@ impl MemoryPages {
 }
 
 /// A device that batch tasks may hold, one child provider each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Device {
     /// Name, unique on its host.
     pub name: String,

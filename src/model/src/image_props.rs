@@ -13,7 +13,7 @@ use crate::image_props_version::VersionConditions;
 use crate::pytext;
 
 /// An image as a request names it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct ImageMeta {
     /// Id; null for a server that boots without an image.

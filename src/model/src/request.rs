@@ -74,7 +74,7 @@ impl ScheduleRequest {
 const CHECK_TYPE: &str = "_nova_check_type";
 
 /// Where a server must go, or which cell it comes from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct Destination {
     /// Host, in exact letter case.
@@ -92,7 +92,7 @@ pub struct Destination {
 }
 
 /// A server group with its members and their hosts.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct InstanceGroup {
     /// Uuid of the group; null in offline requests.
@@ -122,7 +122,7 @@ impl InstanceGroup {
 }
 
 /// Rules of a server group's policy.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct GroupRules {
     /// Members on one host at most, at least 1; null means 1. A number as text

@@ -7,7 +7,18 @@ use serde::{Deserialize, Serialize};
 /// Always passed in from the outermost floor, never read from a clock by the
 /// engine or a session, so that a decision can be replayed.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    utoipa::ToSchema,
 )]
 #[serde(transparent)]
 pub struct Micros(pub i64);

@@ -35,7 +35,7 @@ impl Caller {
     /// 403 when not.
     pub fn may(&self, rule: &str) -> Result<(), Failure> {
         let target = Target { project_id: self.token.project.as_deref() };
-        self.shared.policy.load().enforce(rule, &self.token, target).map_err(|_| {
+        self.shared.policy().enforce(rule, &self.token, target).map_err(|_| {
             Failure::new(Code::Forbidden, format!("Policy does not allow {rule} to be performed."))
         })
     }
@@ -50,6 +50,12 @@ impl Caller {
     #[must_use]
     pub fn now(&self) -> Micros {
         self.shared.now()
+    }
+
+    /// The call as the scheduler knows it.
+    #[must_use]
+    pub fn call(&self) -> stowplan_scheduler::Call<'_> {
+        stowplan_scheduler::Call { request_id: &self.request_id, now: self.now() }
     }
 
     /// Runs a computation of more than a fraction of a millisecond beside the

@@ -5,15 +5,56 @@
 //! details. Routes are added in [`routes`] (paths relative to `/v1`), their
 //! descriptions in [`openapi`] (paths in full).
 
+mod aggregates;
 mod caller;
+mod decisions;
+mod groups;
+mod hosts;
+mod params;
+mod refusals;
+mod select;
 
 pub use caller::{Caller, Json};
 
-use actix_web::web::ServiceConfig;
+use crate::app::resource;
+use actix_web::{
+    http::Method,
+    web::{self, ServiceConfig},
+};
 use utoipa::OpenApi;
 
 #[derive(OpenApi)]
-#[openapi()]
+#[openapi(
+    paths(
+        select::select,
+        decisions::list,
+        decisions::show,
+        hosts::list,
+        hosts::show,
+        hosts::report,
+        hosts::delete,
+        hosts::heartbeat,
+        aggregates::list,
+        aggregates::create,
+        aggregates::show,
+        aggregates::update,
+        aggregates::delete,
+        aggregates::add_host,
+        aggregates::remove_host,
+        groups::list,
+        groups::create,
+        groups::show,
+        groups::delete,
+        groups::remove_member,
+    ),
+    tags(
+        (name = "scheduling", description = "Destinations of servers."),
+        (name = "decisions", description = "Why this host and not that one."),
+        (name = "hosts", description = "Hosts and what they report."),
+        (name = "aggregates", description = "Host aggregates, mirrored into Placement."),
+        (name = "groups", description = "Servers that stay together or apart."),
+    ),
+)]
 struct Document;
 
 /// The descriptions of the calls of this surface.
@@ -23,4 +64,50 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 }
 
 /// Adds the calls of this surface to a scope that is mounted at `/v1`.
-pub fn routes(_config: &mut ServiceConfig) {}
+pub fn routes(config: &mut ServiceConfig) {
+    config
+        .service(resource("/select_destinations", [(Method::POST, web::to(select::select))]))
+        .service(resource("/hosts", [(Method::GET, web::to(hosts::list))]))
+        .service(resource("/hosts/heartbeat", [(Method::POST, web::to(hosts::heartbeat))]))
+        .service(resource(
+            "/hosts/{host}",
+            [
+                (Method::GET, web::to(hosts::show)),
+                (Method::PUT, web::to(hosts::report)),
+                (Method::DELETE, web::to(hosts::delete)),
+            ],
+        ))
+        .service(resource("/decisions", [(Method::GET, web::to(decisions::list))]))
+        .service(resource("/decisions/{decision}", [(Method::GET, web::to(decisions::show))]))
+        .service(resource(
+            "/aggregates",
+            [(Method::GET, web::to(aggregates::list)), (Method::POST, web::to(aggregates::create))],
+        ))
+        .service(resource(
+            "/aggregates/{aggregate}",
+            [
+                (Method::GET, web::to(aggregates::show)),
+                (Method::PATCH, web::to(aggregates::update)),
+                (Method::DELETE, web::to(aggregates::delete)),
+            ],
+        ))
+        .service(resource(
+            "/aggregates/{aggregate}/hosts/{host}",
+            [
+                (Method::PUT, web::to(aggregates::add_host)),
+                (Method::DELETE, web::to(aggregates::remove_host)),
+            ],
+        ))
+        .service(resource(
+            "/server-groups",
+            [(Method::GET, web::to(groups::list)), (Method::POST, web::to(groups::create))],
+        ))
+        .service(resource(
+            "/server-groups/{group}",
+            [(Method::GET, web::to(groups::show)), (Method::DELETE, web::to(groups::delete))],
+        ))
+        .service(resource(
+            "/server-groups/{group}/members/{server}",
+            [(Method::DELETE, web::to(groups::remove_member))],
+        ));
+}

@@ -14,7 +14,7 @@ use crate::fields::FieldErrors;
 use crate::hosts::{ZONE, check_name};
 
 /// A host aggregate that is to be.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct NewAggregate {
     /// Its name, which no other aggregate has.
@@ -28,7 +28,7 @@ pub struct NewAggregate {
 }
 
 /// What is to change of a host aggregate.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct AggregateUpdate {
     /// Its name from now on.

@@ -9,7 +9,7 @@ use stowplan_ledger::StoredDecision;
 use stowplan_model::{Micros, Uuid};
 
 /// A decision with its explanation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct DecisionView {
     /// Its id.
     pub id: Uuid,
@@ -26,14 +26,16 @@ pub struct DecisionView {
     /// When it was made, microseconds since the epoch.
     pub created: Micros,
     /// Hosts chosen, or the short reason.
+    #[schema(value_type = Object)]
     pub header: Value,
     /// Filters, weights and reasons; null while it is not written yet, or when
     /// it was not kept.
+    #[schema(value_type = Option<Object>)]
     pub body: Option<Value>,
 }
 
 /// Decisions, the newest first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct DecisionPage {
     /// The decisions, without bodies.
     pub decisions: Vec<DecisionView>,

@@ -14,7 +14,7 @@ use crate::fields::FieldErrors;
 const MAX_NAME: usize = 255;
 
 /// What a server group does to its members.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
     /// All on one host.
@@ -42,7 +42,7 @@ impl Policy {
 }
 
 /// A server group that is to be.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct NewGroup {
     /// Its name; several groups may share one.

@@ -7,7 +7,7 @@ use stowplan_model::Uuid;
 use stowplan_placement::candidates::{Candidate, CandidateQuery};
 
 /// The destinations of all servers of a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Destinations {
     /// The decision that explains them; null when none is recorded.
     pub decision_id: Option<Uuid>,
@@ -24,7 +24,7 @@ pub struct Destinations {
 }
 
 /// Where one server goes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Selection {
     /// The server.
     pub instance_uuid: Uuid,
@@ -36,7 +36,8 @@ pub struct Selection {
 }
 
 /// A host with what a server takes from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
+#[schema(as = SelectedHost)]
 pub struct Destination {
     /// The host.
     pub host: String,
@@ -49,6 +50,10 @@ pub struct Destination {
     /// Availability zone.
     pub availability_zone: String,
     /// What is claimed, in Placement's form of microversion 1.36.
+    #[schema(value_type = Object, example = json!({
+        "allocations": {"4e8e5957-649f-477b-9e5b-f1f75b21c03c": {"resources": {"VCPU": 4}}},
+        "mappings": {"": ["4e8e5957-649f-477b-9e5b-f1f75b21c03c"]},
+    }))]
     pub allocation_request: AllocationRequest,
 }
 

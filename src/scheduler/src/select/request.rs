@@ -13,7 +13,7 @@ use stowplan_model::request::{Destination, InstanceGroup};
 use crate::error::SchedulerError;
 
 /// A request for destinations of one server or several alike.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct SelectRequest {
     /// What each server needs; must be given.
@@ -68,7 +68,7 @@ pub fn read_request(body: &[u8]) -> Result<SelectRequest, SchedulerError> {
 }
 
 /// A request group that does not come from the flavor.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RequestedGroup {
     /// Who asks, such as a port's uuid: the suffix of the group.
@@ -82,7 +82,7 @@ pub struct RequestedGroup {
 }
 
 /// A server group in a request.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 #[serde(untagged)]
 pub enum GroupRef {
     /// A group of the ledger.
@@ -119,8 +119,9 @@ impl<'de> Deserialize<'de> for GroupRef {
 }
 
 /// Hints by name; a single value is a list of one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(transparent)]
+#[schema(value_type = std::collections::BTreeMap<String, Vec<String>>)]
 pub struct Hints(pub BTreeMap<String, Vec<String>>);
 
 impl<'de> Deserialize<'de> for Hints {

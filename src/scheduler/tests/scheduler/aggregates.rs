@@ -115,7 +115,7 @@ async fn zones_bind_requests() {
         );
     }
     let full = cloud.no_host(small_with(json!({"availability_zone": "east"}))).await;
-    assert!(full.reasons[0].contains("1 VCPU"), "{full}");
+    assert!(full.reasons[0].contains("1024 MEMORY_MB"), "{full}");
     let refusal =
         cloud.try_select(small_with(json!({"availability_zone": "north"}))).await.unwrap_err();
     assert_eq!(refusal, SchedulerError::ZoneNotFound("north".to_owned()));

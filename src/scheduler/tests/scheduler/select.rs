@@ -172,10 +172,30 @@ async fn traits_resources_and_groups_of_extra_specs() {
         assert_eq!(answer.warnings.len(), usize::from(specs["resources:DISK_GB"].is_string()));
     }
     assert_eq!(cloud.used("slow", "VCPU"), 7, "an amount named replaces the flavor's own");
-    let refusal = cloud.no_host(with(json!({"hw:cpu_policy": "dedicated"}))).await;
-    assert!(!refusal.reasons.is_empty());
     let error = cloud.try_select(with(json!({"trait:CUSTOM_NONE": "required"}))).await.unwrap_err();
     assert_eq!(error.to_string(), "No such trait(s): CUSTOM_NONE.");
+}
+
+#[tokio::test]
+async fn dedicated_cpus_come_from_shared_ones_only_where_that_is_allowed() {
+    let asked = json!({"flavor": {"vcpus": 2, "memory_mb": 1, "extra_specs": {
+        "hw:cpu_policy": "dedicated", "hw:emulator_threads_policy": "isolate",
+    }}});
+    let both = json!({"inventory": {"VCPU": {"total": 4}, "PCPU": {"total": 4},
+        "MEMORY_MB": {"total": 64}}});
+    for (fallback, places) in [(true, 3), (false, 1)] {
+        let cloud = Cloud::with(|settings| {
+            settings.workarounds.disable_fallback_pcpu_query = !fallback;
+        })
+        .await;
+        cloud.report("h1", both.clone()).await;
+        for _ in 0..places {
+            cloud.select(asked.clone()).await;
+        }
+        cloud.no_host(asked.clone()).await;
+        let used = (cloud.used("h1", "PCPU"), cloud.used("h1", "VCPU"));
+        assert_eq!(used, (3, if fallback { 4 } else { 0 }));
+    }
 }
 
 #[tokio::test]

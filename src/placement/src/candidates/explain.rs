@@ -149,8 +149,8 @@ fn is_root(image: &Image, at: At) -> bool {
     image.providers.get(at).is_some_and(|provider| provider.root == at)
 }
 
-fn trait_ix(image: &Image, name: &String) -> Result<Ix, PlacementError> {
-    let unknown = || PlacementError::CandidateTrait { name: name.clone() };
+fn trait_ix(image: &Image, name: &str) -> Result<Ix, PlacementError> {
+    let unknown = || PlacementError::CandidateTrait { name: name.to_owned() };
     image.traits.ix(name).ok_or_else(unknown)
 }
 

@@ -56,14 +56,9 @@ impl Sharing {
 
     fn add(&mut self, image: &Image, sharer: Sharer) {
         let Some(provider) = image.providers.get(sharer.at) else { return };
-        for aggregate in provider.aggregates.iter() {
-            self.by_aggregate.entry(*aggregate).or_insert_with(SmallVec::new);
-        }
         let number = self.sharers.len();
         for aggregate in provider.aggregates.iter() {
-            if let Some(of) = self.by_aggregate.get_mut(aggregate) {
-                of.push(number);
-            }
+            self.by_aggregate.entry(*aggregate).or_default().push(number);
         }
         self.sharers.push(sharer);
     }

@@ -33,7 +33,10 @@ pub fn candidates(image: &Image, query: &CandidateQuery) -> BTreeSet<Found> {
 }
 
 /// One decision: class or whole group, and who takes it.
-type Choice = Vec<(usize, Vec<(String, i64)>, At)>;
+type Choice = Vec<(usize, Needs, At)>;
+
+/// Class names with units.
+type Needs = Vec<(String, i64)>;
 
 impl Oracle<'_> {
     fn root(&self, at: At) -> At {
@@ -131,7 +134,7 @@ impl Oracle<'_> {
         }
         let mut found: Vec<Choice> = vec![Vec::new()];
         for (number, group) in self.query.groups.iter().enumerate() {
-            let mut steps: Vec<(Vec<(String, i64)>, Vec<At>)> = Vec::new();
+            let mut steps: Vec<(Needs, Vec<At>)> = Vec::new();
             let takers = |may: &dyn Fn(At) -> bool| -> Vec<At> {
                 self.all.iter().copied().filter(|at| may(*at)).collect()
             };

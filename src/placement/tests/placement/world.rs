@@ -146,3 +146,30 @@ pub fn kinds(change: &Change) -> Vec<&'static str> {
     };
     change.records.iter().map(kind).collect()
 }
+
+/// A refusal by status, code (its last words) and text.
+pub fn refused<T>(proposal: Result<T, PlacementError>, status: u16, code: &str, text: &str) {
+    let error = proposal.err().expect("the proposal is refused");
+    assert!(error.to_string().contains(text), "{error}");
+    assert!(error.code().ends_with(code), "{}", error.code());
+    assert_eq!(error.status(), status);
+}
+
+/// A refusal without a code of its own.
+pub const PLAIN: &str = "undefined_code";
+/// A generation that moved on.
+pub const CONFLICT: &str = "concurrent_update";
+
+/// One host with CPUs and a disk.
+pub fn host() -> World {
+    let mut world = World::new();
+    world.provider("host", None, &[("VCPU", 8), ("DISK_GB", 100)]);
+    world
+}
+
+/// The image says the same of itself after a round through its rows.
+pub fn assert_same_after_dump(image: &Image) {
+    let mut again = Image::default();
+    again.apply(&Change { kind: String::new(), records: image.dump() });
+    assert_eq!(again.dump(), image.dump());
+}

@@ -6,6 +6,7 @@
 
 use crate::{
     auth::Token,
+    cors,
     failure::{self, Asked, Code, Failure},
     server::BAD_LENGTH,
     state::Shared,
@@ -17,7 +18,7 @@ use actix_web::{
     body::{EitherBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
-        ConnectionType, StatusCode,
+        ConnectionType, Method, StatusCode,
         header::{self, HeaderMap, HeaderName, HeaderValue},
     },
     middleware::Next,
@@ -25,6 +26,7 @@ use actix_web::{
 };
 use futures_util::FutureExt;
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
+use stowplan_config::Settings;
 use tracing_actix_web::RequestId;
 
 /// The header that bears a request's id.
@@ -49,12 +51,23 @@ pub async fn gate<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let mut asked = asked(&request, &shared);
+    let settings = shared.api.settings.load_full();
+    let mut asked = asked(&request, &settings);
+    if cors::is_on(&settings.cors) {
+        asked.origin = request.headers().get(header::ORIGIN).cloned();
+        if request.method() == Method::OPTIONS {
+            let mut response = HttpResponse::Ok().finish();
+            cors::allow(&settings.cors, request.headers(), response.headers_mut());
+            asked.origin = None;
+            finish(response.headers_mut(), &asked, None, &settings);
+            return Ok(request.into_response(response).map_into_right_body());
+        }
+    }
     match admit(&request, &mut asked) {
         Ok(admitted) => request.extensions_mut().insert(admitted),
         Err(failure) => {
             let mut response = failure::render(&failure, &asked);
-            finish(response.headers_mut(), &asked, Some(&failure));
+            finish(response.headers_mut(), &asked, Some(&failure), &settings);
             if request.headers().contains_key(BAD_LENGTH) {
                 response.head_mut().set_connection_type(ConnectionType::Close);
             }
@@ -62,24 +75,25 @@ pub async fn gate<B: MessageBody + 'static>(
         }
     };
     match AssertUnwindSafe(next.call(request)).catch_unwind().await {
-        Ok(Ok(response)) => Ok(leave(response, &asked)),
+        Ok(Ok(response)) => Ok(leave(response, &asked, &settings)),
         Ok(Err(error)) => Err(error),
         Err(_) => {
             tracing::error!(request_id = %asked.request_id, "a handler broke off");
-            Err(Broken(asked).into())
+            Err(Broken(asked, settings).into())
         }
     }
 }
 
-fn asked(request: &ServiceRequest, shared: &Shared) -> Asked {
+fn asked(request: &ServiceRequest, settings: &Settings) -> Asked {
     let id = request.extensions().get::<RequestId>().map(|id| format!("req-{id}"));
     let headers = request.headers();
     Asked {
-        surface: Surface::of(request.path(), &shared.api.settings.load().api),
+        surface: Surface::of(request.path(), &settings.api),
         method: request.method().clone(),
         accept: headers.get(header::ACCEPT).cloned(),
         content_type: headers.get(header::CONTENT_TYPE).cloned(),
         version: None,
+        origin: None,
         request_id: id.unwrap_or_else(|| format!("req-{}", uuid::Uuid::new_v4())).into(),
     }
 }
@@ -135,19 +149,23 @@ fn check_content(headers: &HeaderMap) -> Result<(), Failure> {
 }
 
 /// Finishes an answer: a failure is rendered, headers are added.
-fn leave<B>(response: ServiceResponse<B>, asked: &Asked) -> ServiceResponse<EitherBody<B>> {
+fn leave<B>(
+    response: ServiceResponse<B>,
+    asked: &Asked,
+    settings: &Settings,
+) -> ServiceResponse<EitherBody<B>> {
     let failure = response.response().error().map(|error| match error.as_error::<Failure>() {
         Some(failure) => failure.clone(),
         None => foreign(error),
     });
     if let Some(failure) = failure {
         let mut rendered = failure::render(&failure, asked);
-        finish(rendered.headers_mut(), asked, Some(&failure));
+        finish(rendered.headers_mut(), asked, Some(&failure), settings);
         let (request, _) = response.into_parts();
         return ServiceResponse::new(request, rendered).map_into_right_body();
     }
     let mut response = response.map_into_left_body();
-    finish(response.headers_mut(), asked, None);
+    finish(response.headers_mut(), asked, None, settings);
     response
 }
 
@@ -164,7 +182,7 @@ fn foreign(error: &Error) -> Failure {
     }
 }
 
-fn finish(headers: &mut HeaderMap, asked: &Asked, failure: Option<&Failure>) {
+fn finish(headers: &mut HeaderMap, asked: &Asked, failure: Option<&Failure>, settings: &Settings) {
     let mut put = |name: &'static str, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.append(HeaderName::from_static(name), value);
@@ -177,11 +195,12 @@ fn finish(headers: &mut HeaderMap, asked: &Asked, failure: Option<&Failure>) {
             put("vary", version::HEADER);
         }
     }
+    cors::expose(&settings.cors, asked.origin.as_ref(), headers);
 }
 
 /// What stands in for the answer of a handler that broke off.
 #[derive(Debug)]
-struct Broken(Asked);
+struct Broken(Asked, Arc<Settings>);
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,7 +219,58 @@ impl ResponseError for Broken {
             format!("An internal fault; the log has the details under {}.", self.0.request_id),
         );
         let mut response = failure::render(&failure, &self.0);
-        finish(response.headers_mut(), &self.0, Some(&failure));
+        finish(response.headers_mut(), &self.0, Some(&failure), &self.1);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+    use crate::state::ApiState;
+    use actix_web::{App, middleware::from_fn, rt::System, test, web};
+    use arc_swap::ArcSwap;
+    use serde_json::Value;
+    use stowplan_db::{Backend, ConnectSpec};
+    use stowplan_ledger::{Ledger, Limits, OpenOptions, Quiet};
+    use stowplan_model::Micros;
+    use stowplan_scheduler::Scheduler;
+
+    async fn shared(folder: &std::path::Path) -> Data<Shared> {
+        let url = format!("sqlite://{}/test.db?mode=rwc", folder.display());
+        let database = ConnectSpec::new(Backend::Sqlite, url);
+        let options = OpenOptions { database, lock_file: None, limits: Limits::default() };
+        let ledger = Ledger::open(options, &mut Quiet).await.unwrap();
+        let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
+        let scheduler = Scheduler::new(ledger.clone(), settings.clone()).unwrap();
+        let api = ApiState { ledger, scheduler, settings, clock: Arc::new(|| Micros(0)) };
+        Data::new(Shared::new(api).unwrap())
+    }
+
+    async fn breaks() -> HttpResponse {
+        panic!("a handler that breaks")
+    }
+
+    #[core::prelude::v1::test]
+    fn a_handler_that_breaks_is_answered_with_the_id_of_the_request() {
+        let folder = tempfile::tempdir().unwrap();
+        System::new().block_on(async {
+            let app = App::new()
+                .app_data(shared(folder.path()).await)
+                .wrap(from_fn(gate))
+                .route("/v1/breaks", web::get().to(breaks));
+            let service = test::init_service(app).await;
+            let request =
+                test::TestRequest::get().uri("/v1/breaks").insert_header(("x-auth-token", "admin"));
+            let error = test::try_call_service(&service, request.to_request()).await.unwrap_err();
+            let response = error.error_response();
+            assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            let id = response.headers().get(REQUEST_ID).unwrap().to_str().unwrap().to_owned();
+            let body = actix_web::body::to_bytes(response.into_body()).await.unwrap();
+            let problem: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!((&problem["status"], &problem["request_id"]), (&500.into(), &id.into()));
+        });
     }
 }

@@ -7,6 +7,7 @@
 mod app;
 mod auth;
 mod body;
+mod cors;
 mod docs;
 mod failure;
 mod gate;
@@ -25,7 +26,9 @@ pub use auth::{Scope, Token};
 pub use docs::openapi;
 pub use failure::{Code, Failure, Problem};
 pub use gate::REQUEST_ID;
-pub use policy::{Check, CheckFault, DEFAULTS, DefaultRule, Denied, Policy, Target};
+pub use policy::{
+    Check, CheckFault, DEFAULTS, DefaultRule, Denied, Policy, PolicyFault, PolicySource, Target,
+};
 pub use server::serve;
 pub use state::{ApiState, Clock};
 pub use version::{FEATURES, Feature, Version};

@@ -1,12 +1,13 @@
 //! What every handler works with.
 
-use crate::policy::Policy;
+use crate::policy::{Policy, PolicyFault, PolicySource};
 use actix_web::rt::task::JoinError;
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use std::sync::Arc;
 use stowplan_config::Settings;
 use stowplan_ledger::Ledger;
 use stowplan_model::Micros;
+use stowplan_scheduler::Scheduler;
 use tokio::sync::Semaphore;
 
 /// The clock of the service: now, in microseconds since the epoch.
@@ -17,6 +18,8 @@ pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
 pub struct ApiState {
     /// The ledger.
     pub ledger: Ledger,
+    /// Hosts, host aggregates, server groups, destinations and decisions.
+    pub scheduler: Scheduler,
     /// The options in force; a reload swaps them whole.
     pub settings: Arc<ArcSwap<Settings>>,
     /// The clock.
@@ -27,20 +30,25 @@ pub struct ApiState {
 pub struct Shared {
     /// What the surfaces stand on.
     pub api: ApiState,
-    /// Who may do what.
-    pub policy: ArcSwap<Policy>,
+    policy: PolicySource,
     /// Permits for computations that would hold up a worker.
     heavy: Semaphore,
 }
 
 impl Shared {
     /// Prepares what the workers share.
-    #[must_use]
-    pub fn new(api: ApiState) -> Self {
-        let settings = api.settings.load();
-        let policy = Policy::defaults(settings.oslo_policy.enforce_new_defaults);
+    ///
+    /// # Errors
+    /// When there is a policy file that cannot be used.
+    pub fn new(api: ApiState) -> Result<Self, PolicyFault> {
+        let policy = PolicySource::open(&api.settings.load().oslo_policy)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { policy: ArcSwap::from_pointee(policy), heavy: Semaphore::new(threads), api }
+        Ok(Self { policy, heavy: Semaphore::new(threads), api })
+    }
+
+    /// Who may do what, at the moment.
+    pub fn policy(&self) -> Guard<Arc<Policy>> {
+        self.policy.current(self.now())
     }
 
     /// Now.

@@ -70,6 +70,8 @@ codes! {
     NotAcceptable = 406, "placement.undefined_code", "not-acceptable";
     /// What is asked does not go with what is there.
     Conflict = 409, "placement.undefined_code", "conflict";
+    /// There is no host for a server; the decision says why.
+    NoValidHost = 409, "stowplan.no_valid_host", "no-valid-host";
     /// Somebody else has changed it since it was read.
     ConcurrentUpdate = 409, "placement.concurrent_update", "concurrent-update";
     /// The name is taken.

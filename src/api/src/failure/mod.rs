@@ -31,6 +31,7 @@ pub struct Failure {
     allow: Option<String>,
     without_version: bool,
     below_version: bool,
+    members: Vec<(&'static str, serde_json::Value)>,
 }
 
 impl Failure {
@@ -43,7 +44,16 @@ impl Failure {
             allow: None,
             without_version: false,
             below_version: false,
+            members: Vec::new(),
         }
+    }
+
+    /// The same with a further member, for programs that read problem details;
+    /// other surfaces do not show it.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: impl serde::Serialize) -> Self {
+        self.members.extend(serde_json::to_value(value).ok().map(|value| (name, value)));
+        self
     }
 
     /// 400: the request is not valid.
@@ -166,6 +176,7 @@ pub struct Asked {
     pub(crate) accept: Option<HeaderValue>,
     pub(crate) content_type: Option<HeaderValue>,
     pub(crate) version: Option<Version>,
+    pub(crate) origin: Option<HeaderValue>,
     pub(crate) request_id: Arc<str>,
 }
 

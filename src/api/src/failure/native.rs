@@ -22,6 +22,11 @@ pub struct Problem {
     /// The request's id, under which the log and the journal know it.
     #[schema(examples("req-5f4c5a9e-5b3c-4c0e-8f3a-0f3d0f1f2a3b"))]
     pub request_id: String,
+    /// What else programs may want to know: `errors` (field, value, expected)
+    /// of a request that is not valid, `reasons` and `decision_id` where there
+    /// is no valid host.
+    #[serde(flatten)]
+    pub members: serde_json::Map<String, serde_json::Value>,
 }
 
 pub(super) fn body(
@@ -36,6 +41,11 @@ pub(super) fn body(
         status: status.as_u16(),
         detail: failure.detail.clone().into_owned(),
         request_id: asked.request_id.to_string(),
+        members: failure
+            .members
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .collect(),
     };
     json(response, "application/problem+json", &problem)
 }

@@ -10,7 +10,9 @@ mod caller;
 mod decisions;
 mod groups;
 mod hosts;
+mod jobs;
 mod params;
+mod queues;
 mod refusals;
 mod select;
 
@@ -60,12 +62,14 @@ struct Document;
 /// The descriptions of the calls of this surface.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    Document::openapi()
+    Document::openapi().merge_from(jobs::openapi()).merge_from(queues::openapi())
 }
 
 /// Adds the calls of this surface to a scope that is mounted at `/v1`.
 pub fn routes(config: &mut ServiceConfig) {
     config
+        .configure(jobs::routes)
+        .configure(queues::routes)
         .service(resource("/select_destinations", [(Method::POST, web::to(select::select))]))
         .service(resource("/hosts", [(Method::GET, web::to(hosts::list))]))
         .service(resource("/hosts/heartbeat", [(Method::POST, web::to(hosts::heartbeat))]))

@@ -20,7 +20,7 @@ use actix_web::{
     dev::Payload,
     http::{
         StatusCode,
-        header::{self, HttpDate},
+        header::{self, HeaderValue, HttpDate},
     },
     web::Data,
 };
@@ -47,6 +47,7 @@ pub struct Call<O> {
     pub version: Version,
     request_id: Arc<str>,
     prefixed: bool,
+    host: Option<HeaderValue>,
     shared: Data<Shared>,
     operation: PhantomData<O>,
 }
@@ -82,6 +83,7 @@ impl<O: Operation> Call<O> {
             version: admitted.version,
             request_id: admitted.request_id,
             prefixed: admitted.prefixed,
+            host: request.headers().get(header::HOST).cloned(),
             shared,
             operation: PhantomData,
         })
@@ -126,7 +128,7 @@ fn check_policy(
         }
     };
     let target = Target { project_id: asked.as_deref() };
-    shared.policy.load().enforce(row.rule, token, target).map_err(|denied| {
+    shared.policy().enforce(row.rule, token, target).map_err(|denied| {
         let detail = match denied {
             Denied::Scope => row.rule.to_owned(),
             Denied::Rule => format!("Policy does not allow {} to be performed.", row.rule),
@@ -185,6 +187,14 @@ impl<O> Call<O> {
         }
     }
 
+    /// The address of a path: absolute, by the name that the caller used.
+    fn address(&self, path: &str) -> String {
+        match self.host.as_ref().and_then(|host| host.to_str().ok()) {
+            Some(host) => format!("http://{host}{path}"),
+            None => path.to_owned(),
+        }
+    }
+
     /// An answer with a body; from 1.15 on it says when that last changed.
     pub fn json(&self, body: &impl Serialize, modified: Micros) -> Answer {
         self.json_with(StatusCode::OK, body, modified, None)
@@ -203,7 +213,7 @@ impl<O> Call<O> {
         response.insert_header((header::CONTENT_TYPE, media::JSON));
         self.cache_headers(&mut response, modified);
         if let Some(location) = location {
-            response.insert_header((header::LOCATION, location));
+            response.insert_header((header::LOCATION, self.address(&location)));
         }
         Ok(response.body(bytes))
     }
@@ -234,7 +244,7 @@ impl<O> Call<O> {
     ) -> Answer {
         let mut response = HttpResponse::build(status);
         if let Some(location) = location {
-            response.insert_header((header::LOCATION, location));
+            response.insert_header((header::LOCATION, self.address(&location)));
         }
         if let Some(modified) = modified {
             self.cache_headers(&mut response, modified);

@@ -14,7 +14,7 @@ mod document;
 mod fields;
 mod inventories;
 mod operations;
-mod path;
+pub(crate) mod path;
 mod providers;
 mod query;
 mod reshaper;

@@ -1,9 +1,11 @@
 //! Who may do what: rules by name, evaluated in one place.
 
 mod check;
+mod file;
 mod rules;
 
 pub use check::{Check, CheckFault, Target};
+pub use file::{PolicyFault, PolicySource};
 pub use rules::{DEFAULTS, DefaultRule};
 
 use crate::auth::{Scope, Token};
@@ -32,6 +34,11 @@ impl Policy {
     pub fn defaults(enforce_new: bool) -> Self {
         let rules = DEFAULTS.iter().map(|rule| (rule.name.to_owned(), rule.check(enforce_new)));
         Self { rules: rules.collect() }
+    }
+
+    /// Puts a rule in the place of the one of that name.
+    pub fn replace(&mut self, name: String, check: Check) {
+        self.rules.insert(name, check);
     }
 
     /// Decides whether `token` may do what `rule` guards, on `target`.

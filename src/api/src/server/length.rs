@@ -3,9 +3,10 @@
 //! The HTTP decoder answers it itself, with an empty 400; the Placement API
 //! promises an error with a body. So the connection renames such a header, in
 //! the bytes that were read and to a name of the same length, and the gate
-//! answers. It follows the framing of messages so as never to touch a body;
-//! where it cannot follow (chunked bodies, a head that came in pieces) it
-//! leaves the rest of the connection alone.
+//! answers and closes; what comes after that head is thrown away. It follows
+//! the framing of messages so as never to touch a body; where it cannot follow
+//! (chunked bodies, a head that came in pieces) it leaves the rest of the
+//! connection alone.
 
 use actix_web::rt::net::{ActixStream, Ready};
 use std::{
@@ -29,30 +30,36 @@ enum Position {
     Body(u64),
     /// Not known any more.
     Lost,
+    /// Behind a head whose body has no length: nothing more is read.
+    Ended,
 }
 
 impl Position {
     /// Follows the framing through newly read bytes, renaming what is to be
-    /// renamed.
-    fn follow(mut self, mut bytes: &mut [u8]) -> Self {
-        while !bytes.is_empty() {
+    /// renamed. Gives how many of them count.
+    fn follow(mut self, bytes: &mut [u8]) -> (Self, usize) {
+        let mut at = 0;
+        while at < bytes.len() {
             match self {
-                Self::Lost => break,
+                Self::Lost => return (self, bytes.len()),
+                Self::Ended => return (self, at),
                 Self::Body(left) => {
-                    let here = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
+                    let here = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len() - at);
                     let left = left - here as u64;
                     self = if left == 0 { Self::Head } else { Self::Body(left) };
-                    bytes = &mut bytes[here..];
+                    at += here;
                 }
                 Self::Head => {
-                    let Some(end) = find(bytes, b"\r\n\r\n") else { return Self::Lost };
-                    let (head, rest) = bytes.split_at_mut(end + 4);
+                    let Some(end) = find(&bytes[at..], b"\r\n\r\n") else {
+                        return (Self::Lost, bytes.len());
+                    };
+                    let head = &mut bytes[at..at + end + 4];
+                    at += head.len();
                     self = read_head(head);
-                    bytes = rest;
                 }
             }
         }
-        self
+        (self, at)
     }
 }
 
@@ -73,7 +80,7 @@ fn read_head(head: &mut [u8]) -> Position {
             let value = value[1..].trim_ascii();
             if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
                 name.copy_from_slice(BAD_LENGTH.as_bytes());
-                return Position::Lost;
+                return Position::Ended;
             }
             let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
             let Some(number) = number else { return Position::Lost };
@@ -101,15 +108,35 @@ impl<S> LengthGuard<S> {
     }
 }
 
+impl<S: AsyncRead + Unpin> LengthGuard<S> {
+    /// Throws away what still comes, so that closing does not cut off the
+    /// answer; then the end.
+    fn drain(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut bytes = [0; 4096];
+        loop {
+            let mut waste = ReadBuf::new(&mut bytes);
+            match Pin::new(&mut self.stream).poll_read(context, &mut waste) {
+                Poll::Ready(Ok(())) if !waste.filled().is_empty() => {}
+                other => return other,
+            }
+        }
+    }
+}
+
 impl<S: AsyncRead + Unpin> AsyncRead for LengthGuard<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        if self.position == Position::Ended {
+            return self.drain(context);
+        }
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.position = self.position.follow(&mut buffer.filled_mut()[before..]);
+        let (position, count) = self.position.follow(&mut buffer.filled_mut()[before..]);
+        self.position = position;
+        buffer.set_filled(before + count);
         polled
     }
 }
@@ -164,17 +191,20 @@ mod tests {
         let mut seen = String::new();
         for read in reads {
             let mut bytes = read.as_bytes().to_vec();
-            position = position.follow(&mut bytes);
-            seen.push_str(&String::from_utf8_lossy(&bytes));
+            let (next, count) = position.follow(&mut bytes);
+            position = next;
+            seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
         }
         seen
     }
 
     #[test]
-    fn a_bad_length_is_renamed() {
+    fn a_bad_length_is_renamed_and_nothing_after_it_is_seen() {
         for bad in ["hi mom", "", "+5", "-1", "0x10", "1 2"] {
-            let text = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {bad}\r\n\r\n{{}}");
-            assert_eq!(seen(&[&text]), text.replace("Content-Length", BAD_LENGTH));
+            let text = format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {bad}\r\n\r\n");
+            let expected = text.replace("Content-Length", BAD_LENGTH);
+            assert_eq!(seen(&[&format!("{text}{{}}")]), expected);
+            assert_eq!(seen(&[&text, "GET / HTTP/1.1\r\n\r\n"]), expected);
         }
     }
 

@@ -24,10 +24,13 @@ const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// `server.handle().stop(true)`. Signals are left to the caller.
 ///
 /// # Errors
-/// When a listener cannot be made ready.
+/// When a listener cannot be made ready, or a policy file is there that cannot
+/// be used (kind `InvalidInput`).
 pub fn serve(state: crate::ApiState, listeners: Vec<TcpListener>) -> io::Result<Server> {
     let workers = state.settings.load().api.workers;
-    let shared = Data::new(Shared::new(state));
+    let shared =
+        Shared::new(state).map_err(|fault| io::Error::new(io::ErrorKind::InvalidInput, fault))?;
+    let shared = Data::new(shared);
     let mut builder = Server::build().disable_signals().shutdown_timeout(SHUTDOWN_SECONDS);
     if let Some(workers) = workers {
         builder = builder.workers(usize::try_from(workers).unwrap_or(1));

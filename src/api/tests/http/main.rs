@@ -1,0 +1,8 @@
+//! The server as its callers meet it, over real connections.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod gate;
+mod openapi;
+mod placement;
+mod server;

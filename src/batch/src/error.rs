@@ -55,12 +55,4 @@ pub enum BatchError {
         /// What else keeps it.
         more: String,
     },
-    /// A row of the ledger is not what this version writes.
-    #[error("job {job} cannot be read: {problem}")]
-    Unreadable {
-        /// The job.
-        job: Uuid,
-        /// What is wrong.
-        problem: String,
-    },
 }

@@ -1,44 +1,14 @@
 //! What the Placement API refuses, with the words that its clients see.
 
+mod faults;
+mod table;
+
+pub use faults::{InventoryInUse, InventoryOperation, TreeFault};
+pub use table::code;
+
 use crate::claims::ClaimFault;
-use stowplan_model::{Uuid, inventory::UnitFault};
+use stowplan_model::Uuid;
 use thiserror::Error;
-
-/// Error codes of the Placement API, as its JSON error documents carry them.
-pub mod code {
-    /// No code of its own.
-    pub const UNDEFINED: &str = "placement.undefined_code";
-    /// An inventory that is to go still has allocations.
-    pub const INVENTORY_IN_USE: &str = "placement.inventory.inuse";
-    /// A generation was not the one that the caller named.
-    pub const CONCURRENT_UPDATE: &str = "placement.concurrent_update";
-    /// A name or uuid is taken.
-    pub const DUPLICATE_NAME: &str = "placement.duplicate_name";
-    /// A provider that is to go still has allocations.
-    pub const PROVIDER_IN_USE: &str = "placement.resource_provider.inuse";
-    /// A provider that is to go still has children.
-    pub const CANNOT_DELETE_PARENT: &str = "placement.resource_provider.cannot_delete_parent";
-    /// A provider that the body names does not exist.
-    pub const PROVIDER_NOT_FOUND: &str = "placement.resource_provider.not_found";
-}
-
-/// Which operation on inventories was refused; it decides the first words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InventoryOperation {
-    /// `POST .../inventories`.
-    Create,
-    /// `PUT .../inventories` or `.../inventories/{class}`.
-    Update,
-}
-
-impl InventoryOperation {
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Update => "update",
-        }
-    }
-}
 
 /// A refusal of the Placement API. The text is the `detail` that clients see.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -382,121 +352,4 @@ pub enum PlacementError {
 
 fn generation(value: Option<i64>, none: &str) -> String {
     value.map_or_else(|| none.to_owned(), |value| value.to_string())
-}
-
-/// Inventories that cannot go because there are allocations of them.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-#[error("Inventory for '{classes}' on resource provider '{provider}' in use.")]
-pub struct InventoryInUse {
-    /// The classes, separated by commas.
-    pub classes: String,
-    /// The provider.
-    pub provider: Uuid,
-}
-
-/// Why a provider cannot stand where it is put.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
-pub enum TreeFault {
-    /// The parent is the provider itself.
-    #[error(
-        "parent provider UUID cannot be same as UUID. \
-         Please set parent provider UUID to None if there is no parent."
-    )]
-    OwnParent,
-    /// There is no such parent.
-    #[error("parent provider UUID does not exist.")]
-    NoParent,
-    /// The provider has another parent, and may not change it (before 1.37).
-    #[error("re-parenting a provider is not currently allowed.")]
-    Reparenting,
-    /// The provider has a parent, and may not lose it (before 1.37).
-    #[error("un-parenting a provider is not currently allowed.")]
-    Unparenting,
-    /// The new parent stands below the provider.
-    #[error("creating loop in the provider tree is not allowed.")]
-    Loop,
-}
-
-impl TreeFault {
-    fn action(self) -> &'static str {
-        match self {
-            // The peer answers a missing parent with this word on update too.
-            Self::OwnParent | Self::NoParent => "create",
-            Self::Reparenting | Self::Unparenting | Self::Loop => "update",
-        }
-    }
-}
-
-impl PlacementError {
-    /// HTTP status of the refusal.
-    #[must_use]
-    pub fn status(&self) -> u16 {
-        self.row().0
-    }
-
-    /// Placement's error code (shown from 1.23 on).
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        self.row().1
-    }
-
-    /// How an amount breaks the unit rules, where that is the reason.
-    #[must_use]
-    pub fn unit_fault(&self) -> Option<UnitFault> {
-        match self {
-            Self::Claim(ClaimFault::Units { fault, .. }) => Some(*fault),
-            _ => None,
-        }
-    }
-
-    /// The table of refusals: status and code.
-    fn row(&self) -> (u16, &'static str) {
-        use PlacementError as E;
-        match self {
-            E::ClassNotFound { .. }
-            | E::TraitNotFound { .. }
-            | E::ProviderNotFound { .. }
-            | E::ProviderNotFoundForDelete { .. }
-            | E::InventoryDeleteMissing { .. }
-            | E::NoAllocations { .. } => (404, code::UNDEFINED),
-
-            E::ClassStandardRename { .. }
-            | E::ClassStandardDelete { .. }
-            | E::ProviderTraitNotFound { .. }
-            | E::TraitStandardDelete { .. }
-            | E::ProviderCreate { .. }
-            | E::ProviderUpdate { .. }
-            | E::InventoryCapacity { .. }
-            | E::InventoryCreateClass { .. }
-            | E::InventorySetClass { .. }
-            | E::InventoryMissing { .. }
-            | E::AllocationProvider { .. }
-            | E::AllocationClass { .. }
-            | E::AllocationsClass { .. }
-            | E::ReshapeClass { .. }
-            | E::ReshapeTooLarge { .. }
-            | E::QueryClass { .. }
-            | E::CandidateTrait { .. }
-            | E::QueryTraits { .. } => (400, code::UNDEFINED),
-            E::ReshapeProvider { .. } => (400, code::PROVIDER_NOT_FOUND),
-
-            E::ClassExists { .. }
-            | E::ClassNameTaken { .. }
-            | E::ClassInUse { .. }
-            | E::TraitInUse { .. }
-            | E::Claim(_) => (409, code::UNDEFINED),
-            E::ProviderExists { .. } => (409, code::DUPLICATE_NAME),
-            E::ProviderInUse { .. } => (409, code::PROVIDER_IN_USE),
-            E::ProviderHasChildren { .. } => (409, code::CANNOT_DELETE_PARENT),
-            E::InventorySetInUse { .. } | E::InventoryDeleteAllInUse { .. } => {
-                (409, code::INVENTORY_IN_USE)
-            }
-            E::ProviderGeneration { .. }
-            | E::InventoryGeneration { .. }
-            | E::InventoryExists { .. }
-            | E::InventoryDeleteInUse { .. }
-            | E::ConsumerGeneration { .. }
-            | E::ReshapeGeneration { .. } => (409, code::CONCURRENT_UPDATE),
-        }
-    }
 }

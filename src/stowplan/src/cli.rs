@@ -2,6 +2,7 @@
 
 use crate::{
     commands::{config, db},
+    demo::Demo,
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
     replay::Replay,
@@ -29,6 +30,8 @@ pub enum Command {
     /// Serve the Placement API and stowplan's own.
     #[command(after_help = serve::HELP)]
     Serve(ConfigArgs),
+    /// Place a made-up cloud on this machine and look at it.
+    Demo(Demo),
     /// Make, upgrade or look at the database.
     #[command(subcommand)]
     Db(db::Command),
@@ -46,6 +49,7 @@ impl Command {
     pub fn run(self) -> Result<Outcome, Fault> {
         match self {
             Self::Serve(args) => serve::run(&args),
+            Self::Demo(demo) => demo.run(),
             Self::Db(command) => command.run(),
             Self::Config(command) => command.run(),
             Self::Evaluate(evaluate) => evaluate.run(),

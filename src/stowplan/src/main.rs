@@ -2,12 +2,15 @@
 //!
 //! The binary: command line, wiring, start-up and shut-down.
 
+mod bar;
 mod cli;
 mod clock;
 mod commands;
 mod database;
+mod demo;
 mod evaluate;
 mod exit;
+mod heartbeats;
 mod http;
 mod latency;
 mod replay;

@@ -1,5 +1,6 @@
 //! Tables for people.
 
+use crate::latency::Distribution;
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
 
 /// An empty table with these columns.
@@ -23,4 +24,16 @@ pub fn align(
             column.set_cell_alignment(alignment);
         }
     }
+}
+
+/// Distributions of calls, in milliseconds.
+pub fn latency_table(latencies: &[(&str, Distribution)]) -> Table {
+    let mut table = with_header(["ms", "calls", "p50", "p90", "p99", "max"]);
+    align(&mut table, 1..=5, CellAlignment::Right);
+    for (call, of) in latencies {
+        let mut row = vec![(*call).to_owned(), of.count.to_string()];
+        row.extend([of.p50_ms, of.p90_ms, of.p99_ms, of.max_ms].map(|ms| format!("{ms:.2}")));
+        table.add_row(row);
+    }
+    table
 }

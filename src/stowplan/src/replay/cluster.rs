@@ -11,21 +11,17 @@ use super::{
     openb::{Node, WHOLE_GPU},
 };
 use crate::http::Client;
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     thread,
-    time::Duration,
 };
 use uuid::Uuid;
 
 /// The class of shares of GPUs.
 pub const GPU_MILLI: &str = "CUSTOM_GPU_MILLI";
-/// Time between two signs of life of all hosts.
-const HEARTBEAT: Duration = Duration::from_secs(10);
 /// Connections that ask for usages at once.
 const ASKERS: usize = 4;
 
@@ -42,6 +38,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct Cluster {
     parts: HashMap<Uuid, Part>,
+    names: HashMap<String, Part>,
 }
 
 /// The trait of a model of GPU.
@@ -117,7 +114,7 @@ impl Cluster {
         let listed: Providers = client.get("/resource_providers")?.demand()?.json()?;
         let mut parts = HashMap::with_capacity(listed.resource_providers.len());
         for provider in listed.resource_providers {
-            let Some(part) = names.remove(&provider.name) else {
+            let Some(part) = names.get(&provider.name).copied() else {
                 bail!(
                     "the server has the resource provider {} ({}), which is not of these nodes: \
                      replay needs a server of its own",
@@ -127,10 +124,10 @@ impl Cluster {
             };
             parts.insert(provider.uuid, part);
         }
-        if let Some(name) = names.keys().next() {
-            bail!("the server has no resource provider {name} after its host was reported");
+        if parts.len() < names.len() {
+            bail!("the server has {} of {} resource providers", parts.len(), names.len());
         }
-        Ok(Self { parts })
+        Ok(Self { parts, names })
     }
 
     /// What a provider stands for.
@@ -142,6 +139,11 @@ impl Cluster {
             .get(&provider)
             .copied()
             .ok_or_else(|| anyhow!("provider {provider} is none of these nodes'"))
+    }
+
+    /// What a provider of this name stands for.
+    pub fn part_named(&self, name: &str) -> Option<Part> {
+        self.names.get(name).copied()
     }
 
     /// How many providers there are.
@@ -206,49 +208,6 @@ fn expected(books: &Books, part: Part) -> BTreeMap<String, i64> {
         .filter(|(_, used)| *used != 0)
         .map(|(class, used)| (class.to_owned(), used))
         .collect()
-}
-
-/// Signs of life of all hosts, until it is dropped.
-pub struct Heartbeats {
-    stop: Option<Sender<()>>,
-    thread: Option<thread::JoinHandle<()>>,
-}
-
-impl Heartbeats {
-    /// Starts them. A failure is told on the error stream: what comes of it
-    /// shows in the answers.
-    ///
-    /// # Errors
-    /// When no thread can be started.
-    pub fn start(client: &Client, nodes: &[Node]) -> anyhow::Result<Self> {
-        let hosts: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-        let body = json!({ "hosts": hosts });
-        let client = client.clone();
-        let (stop, stopped) = channel();
-        let thread = thread::Builder::new()
-            .name("heartbeats".to_owned())
-            .spawn(move || beat(&client, &body, &stopped))
-            .context("cannot start a thread for heartbeats")?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
-    }
-}
-
-impl Drop for Heartbeats {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn beat(client: &Client, body: &Value, stopped: &Receiver<()>) {
-    while stopped.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
-        let heard = client.post("/v1/hosts/heartbeat", body);
-        if let Err(error) = heard.and_then(crate::http::Answer::demand) {
-            eprintln!("heartbeats: {error:#}");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -9,18 +9,17 @@ mod openb;
 mod report;
 mod run;
 
-pub use report::latency_table;
-
 use crate::{
+    bar::progress,
     exit::{Fault, Outcome},
+    heartbeats::Heartbeats,
     http::Client,
 };
 use anyhow::{anyhow, bail};
 use books::Books;
 use clap::{Args, ValueEnum};
-use cluster::{Cluster, Heartbeats};
+use cluster::Cluster;
 use events::What;
-use indicatif::{ProgressBar, ProgressStyle};
 use report::{Proof, Report};
 use run::{Play, Tally};
 use std::path::PathBuf;
@@ -141,7 +140,8 @@ impl Replay {
         let bar = progress("reporting nodes", nodes.len());
         let cluster = Cluster::report(client, &nodes, || bar.inc(1))?;
         bar.finish_and_clear();
-        let _alive = Heartbeats::start(client, &nodes)?;
+        let names: Vec<String> = nodes.iter().map(|node| node.name.clone()).collect();
+        let _alive = Heartbeats::start(client, &names)?;
         let models = nodes.iter().map(|node| node.model.clone()).filter(|model| !model.is_empty());
         let models = models.collect();
         let books = Books::new(nodes);
@@ -178,13 +178,4 @@ impl Replay {
         bar.finish_and_clear();
         Ok(Report { nodes: node_count, tasks: tasks.len(), verified: self.verify, tally, proofs })
     }
-}
-
-fn progress(what: &'static str, steps: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template(
-        "{msg} {bar:40} {human_pos}/{human_len} {per_sec}, {eta} left",
-    );
-    ProgressBar::new(u64::try_from(steps).unwrap_or(u64::MAX))
-        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        .with_message(what)
 }

@@ -4,7 +4,7 @@ use super::{books::Amounts, run::Tally};
 use crate::{
     exit::Outcome,
     latency::{Distribution, Latencies},
-    table,
+    table::{self, latency_table},
 };
 use comfy_table::CellAlignment;
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ impl Report {
         println!("{}", latency_table(&self.latencies()));
         println!("{}", self.shares());
         if tally.refused > 0 {
-            let mut reasons = table::with_header(["refused", "reason (N: a number)"]);
+            let mut reasons = table::with_header(["refused", "reason"]);
             table::align(&mut reasons, [0], CellAlignment::Right);
             for (reason, count) in self.reasons() {
                 reasons.add_row([&count.to_string(), reason]);
@@ -204,16 +204,4 @@ const RESOURCES: &[Resource] = &[
 
 fn percent(part: i64, whole: i64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 * 100.0 / whole as f64 }
-}
-
-/// Distributions of calls, in milliseconds.
-pub fn latency_table(latencies: &[(&str, Distribution)]) -> comfy_table::Table {
-    let mut table = table::with_header(["ms", "calls", "p50", "p90", "p99", "max"]);
-    table::align(&mut table, 1..=5, CellAlignment::Right);
-    for (call, of) in latencies {
-        let mut row = vec![(*call).to_owned(), of.count.to_string()];
-        row.extend([of.p50_ms, of.p90_ms, of.p99_ms, of.max_ms].map(|ms| format!("{ms:.2}")));
-        table.add_row(row);
-    }
-    table
 }

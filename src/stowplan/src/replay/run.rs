@@ -4,7 +4,7 @@
 use super::{
     ask::{Answer, ask, consumer, release, request},
     books::{Amounts, Books, Place},
-    cluster::Cluster,
+    cluster::{Cluster, Part},
     events::{Event, What},
     openb::Task,
 };
@@ -128,7 +128,8 @@ impl Tally {
             }
             Answer::Refused { reason, decision } => {
                 self.refused += 1;
-                *self.reasons.entry(without_numbers(&reason)).or_default() += 1;
+                let kind = kind_of(&reason, |word| play.cluster.part_named(word));
+                *self.reasons.entry(kind).or_default() += 1;
                 if play.verify
                     && let Some(node) = self.books.somewhere(task)
                 {
@@ -148,22 +149,23 @@ impl Tally {
     }
 }
 
-/// A reason that stands for all that differ in numbers alone.
-fn without_numbers(reason: &str) -> String {
-    let mut out = String::with_capacity(reason.len());
-    let mut in_number = false;
-    let mut in_word = false;
-    for c in reason.chars() {
-        let is_number = c.is_ascii_digit() && !in_word;
-        match (is_number, in_number) {
-            (true, true) => {}
-            (true, false) => out.push('N'),
-            (false, _) => out.push(c),
-        }
-        in_number = is_number;
-        in_word = !is_number && (c.is_alphanumeric() || c == '_' || c == '-');
-    }
-    out
+/// What all reasons have in common that differ in names and numbers alone.
+fn kind_of(reason: &str, part: impl Fn(&str) -> Option<Part>) -> String {
+    let kinds = reason.split(' ').map(|word| match part(word) {
+        Some(Part::Node(_)) => "<node>".to_owned(),
+        Some(Part::Gpu(..)) => "<gpu>".to_owned(),
+        None => without_number(word),
+    });
+    kinds.collect::<Vec<_>>().join(" ")
+}
+
+/// A word with N for its number, if it is one.
+fn without_number(word: &str) -> String {
+    let inner = word.trim_matches(|c: char| !c.is_ascii_digit());
+    let is_number = !inner.is_empty()
+        && inner.chars().all(|c| c.is_ascii_digit() || c == '.')
+        && !word.contains(|c: char| c.is_alphabetic() || c == '_');
+    if is_number { word.replacen(inner, "N", 1) } else { word.to_owned() }
 }
 
 /// The events in the making.
@@ -278,10 +280,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_that_differ_in_numbers_are_one() {
+    fn reasons_that_differ_in_names_and_numbers_are_one() {
+        let part = |word: &str| match word {
+            "node-3" => Some(Part::Node(3)),
+            "node-3_gpu-0" => Some(Part::Gpu(3, 0)),
+            _ => None,
+        };
         assert_eq!(
-            without_numbers("no room for VCPU 12000, GPU_2 1 of V100M16 on node-3 (17.5)"),
-            "no room for VCPU N, GPU_2 N of V100M16 on node-3 (N.N)"
+            kind_of("12 GPU_2 (17.5): 1 of V100 at node-3_gpu-0 of node-3", part),
+            "N GPU_2 (N): N of V100 at <gpu> of <node>"
         );
     }
 }

@@ -10,7 +10,9 @@ mod service;
 
 mod signals;
 
+pub use logging::start as log;
 pub use service::{Order, Service};
+pub use signals::listen as signals;
 
 use crate::{
     cli::ConfigArgs,
@@ -42,7 +44,7 @@ pub fn run(args: &ConfigArgs) -> Result<Outcome, Fault> {
         tracing::warn!("{warning}");
     }
     let service = Service::open(loaded.settings)?;
-    let orders = signals::listen(service.background())?;
+    let (_, orders) = signals::listen(service.background())?;
     let milliseconds = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     tracing::info!(url = service.url(), milliseconds, "ready");
     say_where(service.url());

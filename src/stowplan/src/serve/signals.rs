@@ -5,16 +5,20 @@ use std::io;
 use tokio::{
     runtime::Handle,
     signal::unix::{SignalKind, signal},
-    sync::mpsc::{UnboundedReceiver, unbounded_channel},
+    sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 
-/// Listens from now on; the orders come out of the channel.
-pub fn listen(background: &Handle) -> io::Result<UnboundedReceiver<Order>> {
+/// Listens from now on. The orders come out of the channel, into which others
+/// may be put too.
+pub fn listen(
+    background: &Handle,
+) -> io::Result<(UnboundedSender<Order>, UnboundedReceiver<Order>)> {
     let _inside = background.enter();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let (orders, taken) = unbounded_channel();
+    let others = orders.clone();
     background.spawn(async move {
         loop {
             let (name, order) = tokio::select! {
@@ -31,5 +35,5 @@ pub fn listen(background: &Handle) -> io::Result<UnboundedReceiver<Order>> {
             }
         }
     });
-    Ok(taken)
+    Ok((others, taken))
 }

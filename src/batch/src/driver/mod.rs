@@ -10,7 +10,7 @@ mod cycle;
 
 pub use cycle::{Cycle, CycleReport, Plant};
 
-use crate::store::{SpecCache, has_work, is_seeded, seed};
+use crate::store::{SpecCache, has_queues, has_work, is_seeded, seed, seed_queues};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -76,10 +76,13 @@ pub async fn run(
 /// One turn: makes what must be there, runs a cycle if a task waits.
 async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, cache: SpecCache) -> SpecCache {
     let image = ledger.image();
-    if !is_seeded(&image, plant.dims()) {
+    let works = has_work(&image);
+    let is_ready = if works { is_seeded(&image, plant.dims()) } else { has_queues(&image) };
+    if !is_ready {
         let (dims, clock) = (plant.shared_dims(), clock.clone());
         let made = ledger.write::<_, (), Infallible>("batch-seed", move |image| {
-            Ok((seed(image, &dims, clock()), ()))
+            let now = clock();
+            Ok((if works { seed(image, &dims, now) } else { seed_queues(image, now) }, ()))
         });
         if let Err(WriteError::Unavailable(trouble)) = made.await {
             tracing::warn!(%trouble, "the default queue could not be made yet");

@@ -1,5 +1,7 @@
 //! What must be there before the first job: the queues that always exist, and
-//! the resource classes that requests are held in.
+//! the resource classes that requests are held in. A cloud without jobs has the
+//! queues alone, so that its Placement API shows the standard classes and
+//! nothing else.
 
 use crate::amounts::Dims;
 use crate::spec::QueueSpec;
@@ -16,19 +18,31 @@ pub const DEFAULT_QUEUE: &str = "default";
 /// Whether [`seed`] would change nothing.
 #[must_use]
 pub fn is_seeded(image: &Image, dims: &Dims) -> bool {
-    missing_classes(image, dims).next().is_none()
-        && [ROOT_QUEUE, DEFAULT_QUEUE].iter().all(|name| image.batch.queue(name).is_some())
+    missing_classes(image, dims).next().is_none() && has_queues(image)
+}
+
+/// Whether [`seed_queues`] would change nothing.
+#[must_use]
+pub fn has_queues(image: &Image) -> bool {
+    [ROOT_QUEUE, DEFAULT_QUEUE].iter().all(|name| image.batch.queue(name).is_some())
 }
 
 /// Makes what is missing.
 #[must_use]
 pub fn seed(image: &Image, dims: &Dims, now: Micros) -> Change {
-    let mut change = Change::new("batch.seed");
+    let mut change = seed_queues(image, now);
     let first_id = image.classes.next_id();
     for (id, name) in (first_id..).zip(missing_classes(image, dims)) {
         let row = NameRow { id, name: name.to_owned(), created: now, updated: now };
         change.push(Record::Class(row));
     }
+    change
+}
+
+/// Makes the queues that are missing.
+#[must_use]
+pub fn seed_queues(image: &Image, now: Micros) -> Change {
+    let mut change = Change::new("batch.seed");
     let mut id = image.batch.next_queue_id();
     for (name, parent) in [(ROOT_QUEUE, None), (DEFAULT_QUEUE, Some(ROOT_QUEUE))] {
         if image.batch.queue(name).is_some() {

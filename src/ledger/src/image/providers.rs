@@ -11,8 +11,10 @@ use stowplan_model::{Inventory, Micros, Uuid};
 
 /// A provider's place in one image.
 ///
-/// Places are reused after a delete, so one never outlives the image that gave
-/// it: whatever is kept longer names the provider by uuid.
+/// Places are given in order of creation and are not used twice, so that a scan
+/// meets providers in the order of every answer, and the same cloud gives the
+/// same answers before and after a restart. A restart closes the gaps: whatever
+/// is kept longer than an image names the provider by uuid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct At(pub u32);
 
@@ -67,7 +69,7 @@ pub struct Providers {
     by_uuid: Map<Uuid, At>,
     by_name: Map<Arc<str>, At>,
     by_id: imbl::OrdMap<i64, At>,
-    free: imbl::Vector<At>,
+    places: usize,
     last_id: i64,
 }
 
@@ -209,7 +211,9 @@ impl Providers {
             }
         }
         self.block(at).clear(at.inside());
-        self.free.push_back(at);
+        if self.block(at).live().is_empty() {
+            self.blocks[at.block()] = Arc::new(Block::empty());
+        }
     }
 
     pub(super) fn set_generation(&mut self, uuid: Uuid, generation: i64) {
@@ -268,14 +272,11 @@ impl Providers {
     }
 
     fn take_place(&mut self) -> At {
-        if let Some(at) = self.free.pop_front() {
-            return at;
-        }
-        let taken = self.by_uuid.len();
-        if taken == self.blocks.len() * BLOCK {
+        if self.places == self.blocks.len() * BLOCK {
             self.blocks.push(Arc::new(Block::empty()));
         }
-        At::of(0, taken)
+        self.places += 1;
+        At::of(0, self.places - 1)
     }
 
     fn block(&mut self, at: At) -> &mut Block {

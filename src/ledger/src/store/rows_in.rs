@@ -101,19 +101,27 @@ impl ProviderIds {
         look(&self.0, id, table, "provider").copied()
     }
 
-    /// Provider records, every parent before its children (a provider may have
-    /// been moved below one that was made after it).
+    /// Provider records: first every provider by itself, in order of creation,
+    /// so that it takes the place that it would have taken alive; then those in
+    /// a tree below their parents, every parent before its children (a provider
+    /// may have been moved below one that was made after it).
     pub fn records(&self, rows: Vec<resource_provider::Model>) -> Result<Vec<Record>, OpenError> {
         let mut records = Vec::with_capacity(rows.len());
-        let mut placed: HashSet<i64> = HashSet::with_capacity(rows.len());
-        let mut waiting = rows;
+        for row in &rows {
+            let mut alone = self.row(row)?;
+            (alone.parent, alone.root) = (None, alone.uuid);
+            records.push(Record::Provider(alone));
+        }
+        let (roots, mut waiting): (Vec<_>, Vec<_>) =
+            rows.into_iter().partition(|row| row.parent_id.is_none());
+        let mut placed: HashSet<i64> = roots.into_iter().map(|row| row.id).collect();
         while !waiting.is_empty() {
             let before = waiting.len();
             let mut later = Vec::new();
             for row in waiting {
-                if row.parent_id.is_none_or(|parent| placed.contains(&parent)) {
+                if row.parent_id.is_some_and(|parent| placed.contains(&parent)) {
                     placed.insert(row.id);
-                    records.push(Record::Provider(self.row(row)?));
+                    records.push(Record::Provider(self.row(&row)?));
                 } else {
                     later.push(row);
                 }
@@ -132,14 +140,14 @@ impl ProviderIds {
         Ok(records)
     }
 
-    fn row(&self, row: resource_provider::Model) -> Result<ProviderRow, OpenError> {
+    fn row(&self, row: &resource_provider::Model) -> Result<ProviderRow, OpenError> {
         const TABLE: &str = "resource_providers";
         Ok(ProviderRow {
             id: row.id,
             uuid: self.uuid(row.id, TABLE)?,
             parent: row.parent_id.map(|id| self.uuid(id, TABLE)).transpose()?,
             root: self.uuid(row.root_id, TABLE)?,
-            name: row.name,
+            name: row.name.clone(),
             generation: row.generation,
             created: Micros(row.created_us),
             updated: Micros(row.updated_us),

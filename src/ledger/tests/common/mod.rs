@@ -410,6 +410,12 @@ fn job(image: &Image, number: u8, tasks: u8, change: &mut Change) -> Result<(), 
 /// All that can be asked of an image, whatever places it uses inside.
 pub fn fingerprint(image: &Image) -> (Vec<Record>, Vec<String>) {
     let mut derived = vec![format!("seq {}", image.seq())];
+    // Scans meet providers in order of creation, in every image.
+    let blocks = image.providers.blocks().iter().enumerate();
+    let scanned = blocks.flat_map(|(b, block)| block.live().iter().map(move |i| At::of(b, i)));
+    let scanned: Vec<_> = scanned.map(|at| image.providers.uuid(at)).collect();
+    let created: Vec<_> = image.providers.iter().map(|at| image.providers.uuid(at)).collect();
+    assert_eq!(scanned, created);
     for at in image.providers.iter() {
         let row = image.providers.get(at).unwrap();
         let sums = CLASSES

@@ -27,7 +27,7 @@ pub struct Flavor {
     pub swap: i64,
     /// Extra specs in the order of the request: filters look at them in turn
     /// and the first that fails decides.
-    #[schema(value_type = std::collections::BTreeMap<String, String>)]
+    #[schema(value_type = BTreeMap<String, String>)]
     pub extra_specs: ExtraSpecs,
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// All amounts are whole units of the resource class (MEMORY_MB counts MiB).
 /// Only the total must be given; the rest takes the API's defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = InventoryReport)]
 pub struct Inventory {
     /// Units that exist, 1 to 2^31 - 1.
     pub total: i64,

@@ -36,6 +36,7 @@ pub struct AggregateUpdate {
     /// The availability zone it makes: short for the metadata key.
     pub availability_zone: Option<String>,
     /// Metadata to set; a key with null is deleted, others stay.
+    #[schema(value_type = BTreeMap<String, Option<String>>)]
     pub metadata: MetadataUpdate,
 }
 

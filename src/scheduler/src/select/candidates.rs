@@ -1,9 +1,7 @@
 //! The hosts that can meet a request, and what each of them would give.
 
-use std::collections::BTreeSet;
-
 use stowplan_engine::table::HostIx;
-use stowplan_engine::{HostTable, HostView};
+use stowplan_engine::{HostSet, HostTable, HostView};
 use stowplan_ledger::Image;
 use stowplan_ledger::image::providers::At;
 use stowplan_model::request::ScheduleRequest;
@@ -46,11 +44,12 @@ impl<'a> Pool<'a> {
         let targets = targets(table, request);
         let mut searches = Vec::with_capacity(queries.queries.len());
         let mut viable: Vec<Viable> = Vec::new();
-        let mut seen = BTreeSet::new();
+        let mut seen = HostSet::with_room(table.slots());
         for (number, query) in queries.queries.iter().enumerate() {
             let mut search = Search::new(image, query)?;
             let mut found = |host: HostIx, root: At| {
-                if in_a_cell(image, table, request, host) && seen.insert(host) {
+                if !seen.contains(host) && in_a_cell(image, table, request, host) {
+                    seen.insert(host);
                     viable.push(Viable { host, root, query: number });
                 }
             };
@@ -80,7 +79,7 @@ impl<'a> Pool<'a> {
             searches.push((query, search));
         }
         let id = |v: &Viable| image.providers.get(v.root).map(|provider| provider.id);
-        viable.sort_by_key(|v| (v.query, id(v)));
+        viable.sort_by_cached_key(|v| (v.query, id(v)));
         let hosts = viable.iter().map(|v| v.host).collect();
         viable.sort_unstable_by_key(|v| v.host);
         Ok(Self { searches, viable, hosts })

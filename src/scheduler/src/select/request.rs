@@ -121,7 +121,7 @@ impl<'de> Deserialize<'de> for GroupRef {
 /// Hints by name; a single value is a list of one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(transparent)]
-#[schema(value_type = std::collections::BTreeMap<String, Vec<String>>)]
+#[schema(value_type = BTreeMap<String, Vec<String>>)]
 pub struct Hints(pub BTreeMap<String, Vec<String>>);
 
 impl<'de> Deserialize<'de> for Hints {

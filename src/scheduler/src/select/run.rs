@@ -69,10 +69,10 @@ impl Run<'_> {
             };
             if let Some(decided) = decided.as_ref().filter(|_| self.order.dry_run) {
                 self.record_alone(&Outcome::Found(decided)).await?;
-                return Ok(self.answer(decided, conflicts));
+                return Ok(self.answer(decided.clone(), conflicts));
             }
             match self.commit(decided).await {
-                Ok(Ended::Done(decided)) => return Ok(self.answer(&decided, conflicts)),
+                Ok(Ended::Done(decided)) => return Ok(self.answer(decided, conflicts)),
                 Ok(Ended::NoHost(refused)) => return self.refuse(*refused, conflicts).await,
                 Err(WriteError::Refused(Lost::Race(reason))) => {
                     tracing::debug!(request_id = self.request_id, %reason, "decided again");
@@ -120,7 +120,7 @@ impl Run<'_> {
         self.ledger.write(self.request_id, propose).await
     }
 
-    fn answer(&self, decided: &Decided, conflicts: Vec<String>) -> Destinations {
+    fn answer(&self, decided: Arc<Decided>, conflicts: Vec<String>) -> Destinations {
         let selections = decided.placed.iter().map(|placed| Selection {
             instance_uuid: placed.claim.consumer,
             destination: placed.destination.clone(),
@@ -138,7 +138,7 @@ impl Run<'_> {
             warnings,
             selections: selections.collect(),
         };
-        self.keep(decided.trace.clone(), Reasons::default(), conflicts);
+        self.keep(move || decided.trace.clone(), Reasons::default(), conflicts);
         answer
     }
 
@@ -153,7 +153,7 @@ impl Run<'_> {
         let (reasons, refused) = self.beside.run(found).await?;
         self.record_alone(&Outcome::Refused(&refused, &reasons)).await?;
         let refusal = Refusal { decision_id: self.decision, reasons: reasons.shown() };
-        self.keep(refused.trace, reasons, conflicts);
+        self.keep(move || refused.trace, reasons, conflicts);
         Err(WriteError::Refused(SchedulerError::NoValidHost(Box::new(refusal))))
     }
 
@@ -170,11 +170,16 @@ impl Run<'_> {
     }
 
     /// Hands the body in, to be written beside the answer.
-    fn keep(&self, trace: Trace, reasons: Reasons, conflicts: Vec<String>) {
+    fn keep(
+        &self,
+        trace: impl FnOnce() -> Trace + Send + 'static,
+        reasons: Reasons,
+        conflicts: Vec<String>,
+    ) {
         let Some(id) = self.decision else { return };
         let order = self.order.clone();
         let make = move || {
-            let mut body = record::body(&order, trace, reasons, conflicts);
+            let mut body = record::body(&order, trace(), reasons, conflicts);
             encode(&mut body)
                 .inspect_err(|error| tracing::warn!(decision = %id, %error, "its body is lost"))
                 .ok()

@@ -1,6 +1,6 @@
 //! One batch of the ledger's writer: one transaction around the head.
 
-use crate::connect::Connection;
+use crate::connect::{Connection, write_mark};
 use crate::entity::head;
 use crate::head::HEAD_ID;
 use crate::literal::{LiteralError, render};
@@ -9,8 +9,7 @@ use crate::trouble::Code;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, UpdateStatement};
 use sea_orm::{
     ColumnTrait, ConnectionTrait, DatabaseTransaction, DbBackend, DbErr, EntityTrait, QueryFilter,
-    QuerySelect, SqliteTransactionMode, Statement, StatementBuilder, TransactionOptions,
-    TransactionTrait,
+    QuerySelect, SqliteTransactionMode, StatementBuilder, TransactionOptions, TransactionTrait,
 };
 
 /// What became of a batch that met no trouble.
@@ -19,9 +18,9 @@ pub enum Written {
     /// It is committed.
     Committed,
     /// The head was not where we knew it, or something else has written the
-    /// SQLite file: another process wrote. Nothing was kept; read the journal and try again. It is the answer too when the
-    /// database has had a migration that this binary does not know, which
-    /// [`crate::read_head`] then says.
+    /// SQLite file: another process wrote. Nothing was kept; read what it wrote
+    /// and try again. It is the answer too when the database has had a migration
+    /// that this binary does not know, which [`crate::read_head`] then says.
     HeadMoved,
 }
 
@@ -101,15 +100,8 @@ impl Batch {
     /// # Errors
     /// When the database does not answer.
     pub async fn foreign_write_mark(&mut self) -> Result<Option<i64>, DbErr> {
-        if self.transaction.get_database_backend() != DbBackend::Sqlite {
-            return Ok(None);
-        }
-        let pragma = Statement::from_string(DbBackend::Sqlite, "PRAGMA data_version");
-        let found = self.transaction.query_one_raw(pragma).await;
-        match self.watch(found)? {
-            Some(row) => row.try_get_by_index(0).map(Some),
-            None => Ok(None),
-        }
+        let mark = write_mark(&self.transaction).await;
+        self.watch(mark)
     }
 
     /// The transaction, for reading. What is written through it by other ways

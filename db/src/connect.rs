@@ -4,11 +4,11 @@ mod mariadb;
 mod postgres;
 mod sqlite;
 
-use crate::{batch::Batch, spec::ConnectSpec};
+use crate::spec::ConnectSpec;
 use sea_orm::sqlx::{self, pool::PoolOptions};
 use sea_orm::{
-    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
-    TransactionOptions, TransactionTrait,
+    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
+    IsolationLevel, Statement, TransactionOptions, TransactionTrait,
 };
 use std::sync::{
     Arc,
@@ -136,18 +136,26 @@ pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
     };
     let mark = Arc::new(AtomicI64::new(0));
     let connection = Connection { writer, reader, backend: spec.backend, mark };
-    // The first look: what was written before is what will be loaded.
-    let look = async {
-        let mut batch = Batch::begin(&connection).await?;
-        let mark = batch.foreign_write_mark().await?;
-        batch.rollback().await?;
-        Ok::<_, sea_orm::DbErr>(mark)
-    };
-    let mark = look
+    // The first look: what was written before is what will be loaded. It takes
+    // no lock, so that a database may be opened while another writes.
+    let mark = write_mark(&connection.writer)
         .await
         .map_err(|error| ConnectError::Refused { place: spec.place(), cause: error.to_string() })?;
     connection.is_foreign(mark);
     Ok(connection)
+}
+
+/// A number that changes when anything but this connection has written the
+/// SQLite file; none on the servers.
+pub(crate) async fn write_mark<C: ConnectionTrait>(db: &C) -> Result<Option<i64>, DbErr> {
+    if db.get_database_backend() != DbBackend::Sqlite {
+        return Ok(None);
+    }
+    let pragma = Statement::from_string(DbBackend::Sqlite, "PRAGMA data_version");
+    match db.query_one_raw(pragma).await? {
+        Some(row) => row.try_get_by_index(0).map(Some),
+        None => Ok(None),
+    }
 }
 
 /// What all pools have in common. Nothing is asked of a connection before it

@@ -1,5 +1,6 @@
 //! Reading the head and the journal.
 
+use crate::connect::Connection;
 use crate::entity::{head, journal};
 use crate::migration::KNOWN_EPOCH;
 use sea_orm::sea_query::{Expr, ExprTrait};
@@ -60,4 +61,44 @@ pub async fn journal_since<C: ConnectionTrait>(
         .limit(limit)
         .all(db)
         .await
+}
+
+/// Deletes the journal's oldest rows: those written before `oldest_us`
+/// (microseconds since the epoch), at most `most` of them, and never the last
+/// one. Returns how many went.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn trim_journal(
+    connection: &Connection,
+    oldest_us: i64,
+    most: u32,
+) -> Result<u64, DbErr> {
+    let db = connection.reader();
+    let seqs = || journal::Entity::find().select_only().column(journal::Column::Seq);
+    let first: Option<i64> =
+        seqs().order_by_asc(journal::Column::Seq).limit(1).into_tuple().one(db).await?;
+    let last: Option<i64> =
+        seqs().order_by_desc(journal::Column::Seq).limit(1).into_tuple().one(db).await?;
+    let (Some(first), Some(last)) = (first, last) else { return Ok(0) };
+    let piece = Ord::min(first.saturating_add(i64::from(most)), last);
+    // Times rise with the sequence, but for steps of the writers' clocks: what
+    // stands before the first young row is old.
+    let young: Option<i64> = seqs()
+        .filter(journal::Column::Seq.lt(piece))
+        .filter(journal::Column::TimeUs.gte(oldest_us))
+        .order_by_asc(journal::Column::Seq)
+        .limit(1)
+        .into_tuple()
+        .one(db)
+        .await?;
+    let end = young.unwrap_or(piece);
+    if end == first {
+        return Ok(0);
+    }
+    let gone = journal::Entity::delete_many()
+        .filter(journal::Column::Seq.lt(end))
+        .exec(connection.writer())
+        .await?;
+    Ok(gone.rows_affected)
 }

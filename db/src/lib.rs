@@ -20,7 +20,7 @@ mod trouble;
 
 pub use batch::{Batch, Written};
 pub use connect::{ConnectError, Connection, connect};
-pub use head::{journal_batch, journal_since, read_head};
+pub use head::{journal_batch, journal_since, read_head, trim_journal};
 pub use literal::{LiteralError, render, render_into};
 pub use schema::{SchemaError, Step, Version, migrate, schema_version};
 pub use sea_orm;

@@ -8,7 +8,7 @@ use stowplan_db::entity::{journal, member};
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_db::{
     Backend, Batch, Connection, Trouble, Written, journal_batch, journal_since, read_head, render,
-    sea_orm,
+    sea_orm, trim_journal,
 };
 
 /// A row of the journal, as text.
@@ -228,5 +228,36 @@ async fn a_snapshot_sees_one_state() {
         assert_eq!(read_head(&snapshot).await.unwrap().seq, 0, "{kind:?}");
         snapshot.rollback().await.unwrap();
         assert_eq!(read_head(connection.reader()).await.unwrap().seq, 1, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_journal_forgets_what_is_old_in_pieces_and_never_the_last() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        assert_eq!(trim_journal(&connection, i64::MAX, 10).await.unwrap(), 0);
+        // Written at 10, 20, .., but for a clock that went back once.
+        let times = [10, 20, 30, 25, 40, 50];
+        let rows = times.into_iter().zip(1..).map(|(time_us, seq)| journal::Model {
+            seq,
+            batch: batch(1),
+            version: 1,
+            kind: "test".to_owned(),
+            request_id: "req-1".to_owned(),
+            time_us,
+            body: "[]".to_owned(),
+        });
+        let insert = journal::Entity::insert_many(rows.map(IntoActiveModel::into_active_model));
+        insert.exec_without_returning(connection.writer()).await.unwrap();
+        assert_eq!(trim_journal(&connection, 10, 10).await.unwrap(), 0, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 28, 10).await.unwrap(), 2, "{kind:?}");
+        assert_eq!(seqs(&connection, 0, 10).await, [3, 4, 5, 6], "{kind:?}");
+        assert_eq!(trim_journal(&connection, 100, 2).await.unwrap(), 2, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 100, 2).await.unwrap(), 1, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 100, 2).await.unwrap(), 0, "{kind:?}");
+        assert_eq!(seqs(&connection, 0, 10).await, [6], "{kind:?}");
     }
 }

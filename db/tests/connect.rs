@@ -6,7 +6,9 @@
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TryGetable};
 use std::time::{Duration, Instant};
 use stowplan_db::testing::{Kind, TestDatabase};
-use stowplan_db::{Backend, ConnectError, ConnectSpec, connect, migrate, read_head, sea_orm};
+use stowplan_db::{
+    Backend, Batch, ConnectError, ConnectSpec, connect, migrate, read_head, sea_orm,
+};
 
 async fn ask<T: TryGetable>(db: &DatabaseConnection, sql: &str) -> T {
     let statement = Statement::from_string(db.get_database_backend(), sql);
@@ -91,7 +93,7 @@ async fn a_file_that_is_no_database() {
 #[tokio::test]
 async fn sqlite_settings() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
-    for (durable, synchronous) in [(true, 2), (false, 0)] {
+    for (durable, synchronous) in [(true, 2), (false, 1)] {
         let mut spec = database.spec();
         spec.sqlite_synchronous = durable;
         let connection = connect(&spec).await.unwrap();
@@ -148,4 +150,17 @@ async fn mariadb_settings() {
         let sql = format!("SELECT CAST(@@SESSION.{name} AS CHAR)");
         assert_eq!(ask::<String>(db, &sql).await, value, "{name}");
     }
+}
+
+#[tokio::test]
+async fn a_file_that_another_writes_is_opened() {
+    let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
+    let writing = database.migrated().await;
+    let mut held = Batch::begin(&writing).await.unwrap();
+    assert!(held.move_head(0, 1, "held").await.unwrap());
+    let start = Instant::now();
+    let connection = database.connect().await;
+    assert!(start.elapsed() < Duration::from_secs(2), "a lock was waited for");
+    assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0);
+    held.rollback().await.unwrap();
 }

@@ -25,7 +25,7 @@ pub(super) async fn pools(spec: &ConnectSpec) -> Result<(SqlitePool, SqlitePool)
         .synchronous(if spec.sqlite_synchronous {
             SqliteSynchronous::Full
         } else {
-            SqliteSynchronous::Off
+            SqliteSynchronous::Normal
         })
         .busy_timeout(spec.lock_timeout)
         .pragma("wal_autocheckpoint", WAL_AUTOCHECKPOINT)

@@ -4,10 +4,11 @@
 use crate::{Ledger, error::Unavailable, rows::DecisionRow};
 use serde_json::Value;
 use stowplan_db::{
-    DbErr,
+    Connection, DbErr,
     entity::decision::{Column, Entity, Model},
     sea_orm::{
-        ColumnTrait, EntityTrait, ExprTrait, QueryFilter, QueryOrder, QuerySelect,
+        ColumnTrait, Condition, EntityTrait, ExprTrait, QueryFilter, QueryOrder, QuerySelect,
+        Select,
         sea_query::{CaseStatement, Expr, Func},
     },
 };
@@ -41,13 +42,12 @@ impl Ledger {
         for (id, (_, body)) in ids.iter().zip(bodies) {
             case = case.case(Expr::col(Column::Id).eq(id.as_str()), body);
         }
-        Entity::update_many()
-            .col_expr(Column::Body, case.into())
-            .filter(Column::Id.is_in(ids))
-            .exec(self.shared.connection.writer())
+        let update =
+            Entity::update_many().col_expr(Column::Body, case.into()).filter(Column::Id.is_in(ids));
+        self.shared
+            .beside(|connection| async move { update.exec(connection.writer()).await })
             .await
             .map(|_| ())
-            .map_err(unavailable)
     }
 
     /// Writes the body of a decision whose header is committed.
@@ -55,13 +55,7 @@ impl Ledger {
     /// # Errors
     /// When the database does not take it.
     pub async fn store_decision_body(&self, id: Uuid, body: Vec<u8>) -> Result<(), Unavailable> {
-        Entity::update_many()
-            .col_expr(Column::Body, Expr::value(body))
-            .filter(Column::Id.eq(id.to_string()))
-            .exec(self.shared.connection.writer())
-            .await
-            .map(|_| ())
-            .map_err(unavailable)
+        self.store_decision_bodies(vec![(id, body)]).await
     }
 
     /// A decision with its body.
@@ -69,8 +63,10 @@ impl Ledger {
     /// # Errors
     /// When the database does not answer.
     pub async fn decision(&self, id: Uuid) -> Result<Option<StoredDecision>, Unavailable> {
-        let row = Entity::find_by_id(id.to_string()).one(self.shared.connection.reader()).await;
-        row.map_err(unavailable)?.map(stored).transpose()
+        let find = Entity::find_by_id(id.to_string());
+        let row =
+            self.shared.beside(|connection| async move { find.one(connection.reader()).await });
+        row.await?.map(stored).transpose()
     }
 
     /// The decisions made for a request, newest first, at most `limit`; of all
@@ -87,31 +83,33 @@ impl Ledger {
         if let Some(request_id) = request_id {
             find = find.filter(Column::RequestId.eq(request_id));
         }
-        let rows = find.limit(limit).all(self.shared.connection.reader()).await;
-        rows.map_err(unavailable)?.into_iter().map(stored).collect()
+        let find = find.limit(limit);
+        let rows =
+            self.shared.beside(|connection| async move { find.all(connection.reader()).await });
+        rows.await?.into_iter().map(stored).collect()
     }
 
-    /// Forgets all decisions but the newest `max_rows` that were made after
-    /// `oldest` (`[decisions] max_rows`, `max_age`). Returns how many went.
+    /// Forgets all decisions but the newest `max_rows` that were made at
+    /// `oldest` or later (`[decisions] max_rows`, `max_age`). Returns how many
+    /// went.
     ///
     /// # Errors
     /// When the database does not answer.
     pub async fn trim_decisions(&self, max_rows: u64, oldest: Micros) -> Result<u64, Unavailable> {
-        let edge: Option<i64> = Entity::find()
-            .select_only()
-            .column(Column::CreatedUs)
-            .order_by_desc(Column::CreatedUs)
-            .offset(max_rows)
-            .limit(1)
-            .into_tuple()
-            .one(self.shared.connection.reader())
+        // The databases count rows in 63 bits.
+        let max_rows = Ord::min(max_rows, i64::MAX.unsigned_abs());
+        self.shared
+            .beside(move |connection| async move {
+                let first_too_many = newest_first().offset(max_rows).limit(1);
+                let edge: Option<Edge> =
+                    first_too_many.into_tuple().one(connection.reader()).await?;
+                let mut gone = Condition::any().add(Column::CreatedUs.lt(oldest.0));
+                if let Some(edge) = edge {
+                    gone = gone.add(not_newer(edge));
+                }
+                forget(&connection, gone).await
+            })
             .await
-            .map_err(unavailable)?;
-        // The row at the edge is the first too many.
-        let keep_after = edge.map_or(oldest.0, |edge| Ord::max(edge.saturating_add(1), oldest.0));
-        let gone = Entity::delete_many().filter(Column::CreatedUs.lt(keep_after));
-        let gone = gone.exec(self.shared.connection.writer()).await.map_err(unavailable)?;
-        Ok(gone.rows_affected)
     }
 
     /// Forgets the oldest decisions until the bodies of the others take at
@@ -120,26 +118,47 @@ impl Ledger {
     /// # Errors
     /// When the database does not answer.
     pub async fn trim_decision_bytes(&self, max_bytes: u64) -> Result<u64, Unavailable> {
-        let sizes: Vec<(i64, Option<i32>)> = Entity::find()
-            .select_only()
-            .column(Column::CreatedUs)
-            .expr(Func::cust("LENGTH").arg(Expr::col(Column::Body)))
-            .order_by_desc(Column::CreatedUs)
-            .order_by_desc(Column::Id)
-            .into_tuple()
-            .all(self.shared.connection.reader())
+        self.shared
+            .beside(move |connection| async move {
+                let sizes = newest_first().expr(Func::cust("LENGTH").arg(Expr::col(Column::Body)));
+                let sizes: Vec<(i64, String, Option<i32>)> =
+                    sizes.into_tuple().all(connection.reader()).await?;
+                let mut total: u64 = 0;
+                let edge = sizes.into_iter().find(|(.., size)| {
+                    let size = size.and_then(|size| size.try_into().ok()).unwrap_or(0);
+                    total = total.saturating_add(size);
+                    total > max_bytes
+                });
+                match edge {
+                    Some((created, id, _)) => forget(&connection, not_newer((created, id))).await,
+                    None => Ok(0),
+                }
+            })
             .await
-            .map_err(unavailable)?;
-        let mut total: u64 = 0;
-        let edge = sizes.into_iter().find(|(_, size)| {
-            total = total.saturating_add(size.and_then(|size| size.try_into().ok()).unwrap_or(0));
-            total > max_bytes
-        });
-        let Some((edge, _)) = edge else { return Ok(0) };
-        let gone = Entity::delete_many().filter(Column::CreatedUs.lte(edge));
-        let gone = gone.exec(self.shared.connection.writer()).await.map_err(unavailable)?;
-        Ok(gone.rows_affected)
     }
+}
+
+/// When a decision was made, and its id: the order in which they go.
+type Edge = (i64, String);
+
+fn newest_first() -> Select<Entity> {
+    Entity::find()
+        .select_only()
+        .column(Column::CreatedUs)
+        .column(Column::Id)
+        .order_by_desc(Column::CreatedUs)
+        .order_by_desc(Column::Id)
+}
+
+/// The decision at the edge and all that are older.
+fn not_newer((created, id): Edge) -> Condition {
+    let of_that_time = Column::CreatedUs.eq(created).and(Column::Id.lte(id));
+    Condition::any().add(Column::CreatedUs.lt(created)).add(of_that_time)
+}
+
+async fn forget(connection: &Connection, which: Condition) -> Result<u64, DbErr> {
+    let gone = Entity::delete_many().filter(which).exec(connection.writer()).await?;
+    Ok(gone.rows_affected)
 }
 
 fn stored(row: Model) -> Result<StoredDecision, Unavailable> {
@@ -156,8 +175,4 @@ fn stored(row: Model) -> Result<StoredDecision, Unavailable> {
         created: Micros(row.created_us),
     };
     Ok(StoredDecision { header, body: row.body })
-}
-
-fn unavailable(error: DbErr) -> Unavailable {
-    Unavailable::Database { reason: error.to_string() }
 }

@@ -9,7 +9,9 @@ pub enum WriteError<E> {
     /// Nothing was changed.
     #[error("{0}")]
     Refused(E),
-    /// The ledger could not commit it. Nothing was changed.
+    /// The ledger could not commit it. Nothing was changed, unless the
+    /// database went away in the midst of the commit and stayed away; the
+    /// reason says so then.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
 }
@@ -41,6 +43,10 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
+    pub(crate) fn database(error: impl std::fmt::Display) -> Self {
+        Self::Database { reason: error.to_string() }
+    }
+
     pub(crate) fn encoding(error: serde_json::Error) -> Self {
         Self::fault(&error)
     }

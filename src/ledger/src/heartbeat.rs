@@ -49,12 +49,12 @@ impl Ledger {
                 case = case.case(Expr::col(Column::Id).eq(*id), when.0);
             }
             let case = case.finally(Expr::col(Column::LastSeenUs));
-            Entity::update_many()
+            let update = Entity::update_many()
                 .col_expr(Column::LastSeenUs, case.into())
-                .filter(Column::Id.is_in(chunk.iter().map(|(id, _)| *id)))
-                .exec(self.shared.connection.writer())
-                .await
-                .map_err(|error| Unavailable::Database { reason: error.to_string() })?;
+                .filter(Column::Id.is_in(chunk.iter().map(|(id, _)| *id)));
+            self.shared
+                .beside(|connection| async move { update.exec(connection.writer()).await })
+                .await?;
             flushed.extend(chunk.iter().copied());
         }
         flushed.retain(|id, _| image.services.by_id(*id).is_some());

@@ -1,30 +1,50 @@
-//! Reading the journal: what changed since a point.
+//! The journal: what changed since a point, and forgetting what is old.
 
 use crate::{
     Ledger,
-    change::{Change, Entry},
+    change::{CHANGE_VERSION, Change, Entry},
     error::Unavailable,
 };
-use stowplan_db::{Connection, DbErr, entity::journal, journal_since};
+use stowplan_db::{entity::journal, journal_since, trim_journal};
 use stowplan_model::Micros;
 
+/// Entries that one call forgets at most: the writer waits meanwhile.
+const TRIM_PIECE: u32 = 10_000;
+
 impl Ledger {
-    /// The committed changes after `seq`, oldest first, at most `limit`.
+    /// The committed changes after `seq`, oldest first, at most `limit`. Where
+    /// the first is not the one after `seq`, those between are forgotten.
+    ///
+    /// # Errors
+    /// When the database does not answer, or an entry is of another version.
+    pub async fn journal(&self, seq: i64, limit: u64) -> Result<Vec<Entry>, Unavailable> {
+        let read = self.shared.beside(move |connection| async move {
+            journal_since(connection.reader(), seq, limit).await
+        });
+        read.await?.into_iter().map(entry).collect()
+    }
+
+    /// Forgets changes that were committed before `oldest` (`[ledger]
+    /// journal_max_age`), but never the last one. One call forgets a piece;
+    /// call again until none went. Returns how many went.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn journal(&self, seq: i64, limit: u64) -> Result<Vec<Entry>, Unavailable> {
-        read(&self.shared.connection, seq, limit).await
+    pub async fn trim_journal(&self, oldest: Micros) -> Result<u64, Unavailable> {
+        self.shared
+            .beside(move |connection| async move {
+                trim_journal(&connection, oldest.0, TRIM_PIECE).await
+            })
+            .await
     }
 }
 
-async fn read(connection: &Connection, seq: i64, limit: u64) -> Result<Vec<Entry>, Unavailable> {
-    let unavailable = |error: DbErr| Unavailable::Database { reason: error.to_string() };
-    let rows = journal_since(connection.reader(), seq, limit).await.map_err(unavailable)?;
-    rows.into_iter().map(entry).collect()
-}
-
 fn entry(row: journal::Model) -> Result<Entry, Unavailable> {
+    if row.version != CHANGE_VERSION {
+        let (seq, version) = (row.seq, row.version);
+        let fault = format!("entry {seq} of the journal is of version {version}");
+        return Err(Unavailable::fault(&fault));
+    }
     let records = serde_json::from_str(&row.body).map_err(Unavailable::encoding)?;
     Ok(Entry {
         seq: row.seq,

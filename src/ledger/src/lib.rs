@@ -14,6 +14,7 @@ mod heartbeat;
 pub mod image;
 mod journal;
 mod lock;
+mod proposal;
 pub mod rows;
 mod shared;
 mod store;
@@ -28,11 +29,12 @@ pub use shared::Limits;
 pub use store::load::{Progress, Quiet};
 pub use stowplan_db::ConnectSpec;
 
+use proposal::{Message, Proposal};
 use shared::Shared;
 use std::{path::PathBuf, sync::Arc};
 use stowplan_db::{connect, migrate};
 use tokio::sync::{mpsc, oneshot, watch};
-use writer::{Message, Proposal, Writer};
+use writer::Writer;
 
 /// What a ledger is opened from.
 #[derive(Clone, Debug)]
@@ -71,8 +73,7 @@ impl Ledger {
         let image = store::load::load(&connection, progress).await?;
         let shared = Arc::new(Shared::new(connection, options.limits, image));
         let (outbox, inbox) = mpsc::channel(options.limits.queue);
-        let writer = Writer { shared: shared.clone(), inbox };
-        tokio::spawn(writer.run());
+        tokio::spawn(Writer::new(shared.clone(), inbox).run());
         Ok(Self { shared, outbox, lock: Arc::new(lock) })
     }
 
@@ -95,8 +96,8 @@ impl Ledger {
     /// [`Ledger::image`].
     ///
     /// # Errors
-    /// The refusal, or that the ledger cannot write just now; then nothing
-    /// was changed.
+    /// The refusal, or that the ledger cannot write just now; see
+    /// [`WriteError`].
     pub async fn write<F, T, E>(&self, request_id: &str, check: F) -> Result<T, WriteError<E>>
     where
         F: FnMut(&Image) -> Result<(Change, T), E> + Send + 'static,

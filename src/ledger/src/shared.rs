@@ -1,22 +1,26 @@
 //! What the writer and the readers have in common.
 
-use crate::{change::Entry, image::Image};
+use crate::{error::Unavailable, image::Image};
 use arc_swap::ArcSwap;
 use std::{sync::Arc, time::Duration};
-use stowplan_db::Connection;
-use tokio::sync::watch;
+use stowplan_db::{Connection, DbErr};
+use tokio::{runtime::Handle, sync::watch};
 
 /// Bounds of the writer.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Mutations in one batch at most (`[ledger] batch_max_mutations`).
     pub batch_size: usize,
-    /// How long a batch may be gathered (`[ledger] batch_max_ms`).
+    /// How long a batch may be worked on before it takes no more mutations
+    /// (`[ledger] batch_max_ms`).
     pub batch_time: Duration,
     /// How long the writer waits for company when the last batch had some
     /// (`[ledger] linger_us`).
     pub linger: Duration,
-    /// Writes that may wait (`[ledger] queue_limit`); more are turned away.
+    /// How often a batch is tried again after trouble that left nothing
+    /// behind (`[ledger] commit_retries`).
+    pub retries: u32,
+    /// Writes that may wait; more are turned away.
     pub queue: usize,
 }
 
@@ -26,6 +30,7 @@ impl Default for Limits {
             batch_size: 512,
             batch_time: Duration::from_millis(20),
             linger: Duration::from_micros(40),
+            retries: 10,
             queue: 8192,
         }
     }
@@ -34,28 +39,42 @@ impl Default for Limits {
 pub(crate) struct Shared {
     pub connection: Connection,
     pub limits: Limits,
+    runtime: Handle,
     image: ArcSwap<Image>,
     head: watch::Sender<i64>,
 }
 
 impl Shared {
+    /// On the runtime that is to serve the connection.
     pub fn new(connection: Connection, limits: Limits, image: Image) -> Self {
         let head = watch::Sender::new(image.seq());
-        Self { connection, limits, image: ArcSwap::from_pointee(image), head }
+        let (runtime, image) = (Handle::current(), ArcSwap::from_pointee(image));
+        Self { connection, limits, runtime, image, head }
     }
 
     pub fn image(&self) -> Arc<Image> {
         self.image.load_full()
     }
 
+    /// Makes an image the newest, and wakes whoever waits for a change.
     pub fn publish(&self, image: Image) {
+        let seq = image.seq();
         self.image.store(Arc::new(image));
+        self.head.send_if_modified(|head| std::mem::replace(head, seq) != seq);
     }
 
-    /// Wakes whoever waits for something to change.
-    pub fn announce(&self, entries: Vec<Entry>) {
-        if let Some(last) = entries.last() {
-            self.head.send_replace(last.seq);
+    /// Works with the database beside the writer, on the ledger's own runtime
+    /// whichever one the caller is on: a pooled connection is served by the
+    /// runtime that opened it, and would end with that of an HTTP worker.
+    pub async fn beside<T, F>(&self, work: impl FnOnce(Connection) -> F) -> Result<T, Unavailable>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, DbErr>> + Send + 'static,
+    {
+        match self.runtime.spawn(work(self.connection.clone())).await {
+            Ok(outcome) => outcome.map_err(Unavailable::database),
+            Err(error) if error.is_panic() => Err(Unavailable::fault(&error)),
+            Err(_) => Err(Unavailable::Closing),
         }
     }
 

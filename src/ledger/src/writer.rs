@@ -2,96 +2,40 @@
 //! commits it as one transaction, publishes, answers.
 
 use crate::{
-    change::{Change, Entry},
-    error::{Unavailable, WriteError},
+    change::Entry,
+    error::Unavailable,
     image::Image,
+    proposal::{Message, Pending},
     shared::Shared,
     store::{load, sheets::Sheets, touched::Touched},
 };
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
-use stowplan_db::{Batch, DbErr, Trouble, Written, journal_batch};
+use stowplan_db::{Batch, Connection, DbErr, Trouble, Written, journal_batch};
 use stowplan_model::Micros;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How often a batch is tried again after trouble that left nothing behind.
-const MAX_TRIES: u32 = 8;
 /// The first pause between tries; it doubles.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
-
-/// A proposal that waits for the writer.
-pub(crate) trait Pending: Send {
-    /// Checks the proposal against an image. A change is to be committed;
-    /// none means that it was refused or has nothing to write. May be asked
-    /// again on a newer image: the last answer counts.
-    fn check(&mut self, image: &Image) -> Option<Change>;
-    /// Answers whoever proposed, after the commit or for want of one.
-    fn answer(self: Box<Self>, outcome: Result<(), Unavailable>);
-    /// The request that it belongs to.
-    fn request_id(&self) -> &str;
-}
-
-/// What is sent to the writer.
-pub(crate) enum Message {
-    /// A mutation.
-    Propose(Box<dyn Pending>),
-    /// Changes what only the image holds: nothing is written for it.
-    Touch(Box<dyn FnOnce(&mut Image) + Send>),
-    /// Ends the writer once all before it is done.
-    Close(oneshot::Sender<()>),
-}
-
-/// A closure that proposes, with the place for its answer.
-pub(crate) struct Proposal<F, T, E> {
-    pub request_id: String,
-    pub check: F,
-    pub result: Option<Result<T, E>>,
-    pub reply: oneshot::Sender<Result<T, WriteError<E>>>,
-}
-
-impl<F, T, E> Pending for Proposal<F, T, E>
-where
-    F: FnMut(&Image) -> Result<(Change, T), E> + Send,
-    T: Send,
-    E: Send,
-{
-    fn check(&mut self, image: &Image) -> Option<Change> {
-        match (self.check)(image) {
-            Ok((change, output)) => {
-                self.result = Some(Ok(output));
-                (!change.records.is_empty()).then_some(change)
-            }
-            Err(refusal) => {
-                self.result = Some(Err(refusal));
-                None
-            }
-        }
-    }
-
-    fn answer(self: Box<Self>, outcome: Result<(), Unavailable>) {
-        let answer = match (outcome, self.result) {
-            (Ok(()), Some(Ok(output))) => Ok(output),
-            (Ok(()), Some(Err(refusal))) => Err(WriteError::Refused(refusal)),
-            (Ok(()), None) => Err(Unavailable::Closing.into()),
-            (Err(trouble), _) => Err(trouble.into()),
-        };
-        // Whoever asked may have gone; the commit stands all the same.
-        let _ = self.reply.send(answer);
-    }
-
-    fn request_id(&self) -> &str {
-        &self.request_id
-    }
-}
+/// The longest pause between tries.
+const LAST_PAUSE: Duration = Duration::from_millis(500);
+/// How long the outcome of a commit is asked for before its batch is answered
+/// without.
+const SETTLE_TIME: Duration = Duration::from_secs(30);
 
 /// The writer's task.
 pub(crate) struct Writer {
-    pub shared: Arc<Shared>,
-    pub inbox: mpsc::Receiver<Message>,
+    shared: Arc<Shared>,
+    inbox: mpsc::Receiver<Message>,
+    /// Taken from the inbox, in order; no batch has had time for it yet.
+    waiting: VecDeque<Box<dyn Pending>>,
+    /// Why the image has to be read anew before anything is checked on it.
+    stale: Option<&'static str>,
 }
 
 /// What became of one try to commit.
@@ -103,193 +47,249 @@ enum Tried {
     Failed(Unavailable),
 }
 
+/// A batch, checked and applied to an image of its own.
+struct Staged {
+    before: Arc<Image>,
+    after: Image,
+    touched: Touched,
+    entries: Vec<Entry>,
+}
+
+/// A batch on its way.
+type Proposals = Vec<Box<dyn Pending>>;
+
 impl Writer {
+    pub fn new(shared: Arc<Shared>, inbox: mpsc::Receiver<Message>) -> Self {
+        Self { shared, inbox, waiting: VecDeque::new(), stale: None }
+    }
+
     /// Runs until it is closed or nobody can send any more.
     pub async fn run(mut self) {
         let mut crowded = false;
-        while let Some(first) = self.inbox.recv().await {
-            let mut batch = Vec::new();
-            let mut closing = self.take(first, &mut batch);
-            if crowded && closing.is_none() {
-                self.linger().await;
+        loop {
+            let mut closing = None;
+            if self.waiting.is_empty() {
+                let Some(first) = self.inbox.recv().await else { return };
+                closing = self.take(first);
+                if crowded && closing.is_none() {
+                    self.linger().await;
+                }
             }
-            let limits = &self.shared.limits;
-            let until = Instant::now() + limits.batch_time;
-            while closing.is_none() && batch.len() < limits.batch_size && Instant::now() < until {
+            while closing.is_none() && self.waiting.len() < self.shared.limits.batch_size {
                 let Ok(next) = self.inbox.try_recv() else { break };
-                closing = self.take(next, &mut batch);
+                closing = self.take(next);
             }
-            crowded = batch.len() > 1;
-            if !batch.is_empty() {
-                self.commit(batch).await;
-            }
+            crowded = self.waiting.len() > 1;
             if let Some(done) = closing {
+                while !self.waiting.is_empty() {
+                    self.commit().await;
+                }
                 let _ = done.send(());
                 return;
             }
+            self.commit().await;
         }
     }
 
     /// Waits a moment for others who answered clients of the last batch are
     /// about to send: tokio's sleep would be a millisecond at best.
-    async fn linger(&self) {
+    async fn linger(&mut self) {
         let until = Instant::now() + self.shared.limits.linger;
         while Instant::now() < until && self.inbox.is_empty() {
             tokio::task::yield_now().await;
         }
     }
 
-    fn take(
-        &self,
-        message: Message,
-        batch: &mut Vec<Box<dyn Pending>>,
-    ) -> Option<oneshot::Sender<()>> {
+    fn take(&mut self, message: Message) -> Option<oneshot::Sender<()>> {
         match message {
-            Message::Propose(pending) => batch.push(pending),
+            Message::Propose(pending) => self.waiting.push_back(pending),
             Message::Touch(touch) => {
                 let mut image = Image::clone(&self.shared.image());
-                touch(&mut image);
-                self.shared.publish(image);
+                match catch_unwind(AssertUnwindSafe(|| touch(&mut image))) {
+                    Ok(()) => self.shared.publish(image),
+                    Err(_) => tracing::error!("a change of the image broke off and is dropped"),
+                }
             }
             Message::Close(done) => return Some(done),
         }
         None
     }
 
-    /// Commits a batch, or its members one by one when the whole fails for a
-    /// reason that may lie in one of them.
-    async fn commit(&self, mut batch: Vec<Box<dyn Pending>>) {
-        let outcome = self.try_batch(&mut batch).await;
-        match outcome {
-            Ok(()) => batch.into_iter().for_each(|pending| pending.answer(Ok(()))),
+    /// Commits a batch of what waits, or its members one by one when the whole
+    /// fails for a reason that may lie in one of them.
+    async fn commit(&mut self) {
+        let size = self.waiting.len().min(self.shared.limits.batch_size);
+        let mut batch: Proposals = self.waiting.drain(..size).collect();
+        match self.try_batch(&mut batch).await {
             Err(Unavailable::Fault { .. }) if batch.len() > 1 => {
                 for pending in batch {
                     let mut alone = vec![pending];
                     let outcome = self.try_batch(&mut alone).await;
-                    alone.into_iter().for_each(|pending| pending.answer(outcome.clone()));
+                    answer(alone, &outcome);
                 }
             }
-            Err(trouble) => {
-                batch.into_iter().for_each(|pending| pending.answer(Err(trouble.clone())));
-            }
+            outcome => answer(batch, &outcome),
         }
     }
 
-    async fn try_batch(&self, batch: &mut Vec<Box<dyn Pending>>) -> Result<(), Unavailable> {
+    async fn try_batch(&mut self, batch: &mut Proposals) -> Result<(), Unavailable> {
         let mut pause = FIRST_PAUSE;
-        let mut reason = String::new();
-        for _ in 0..MAX_TRIES {
-            match self.try_once(batch).await {
+        let mut tries = 0;
+        loop {
+            let reason = match self.try_once(batch).await {
                 Tried::Committed => return Ok(()),
                 Tried::Failed(trouble) => return Err(trouble),
-                Tried::Again(why) => {
-                    tracing::warn!(reason = %why, "a batch is tried again");
-                    reason = why;
-                }
+                Tried::Again(reason) => reason,
+            };
+            if tries >= self.shared.limits.retries {
+                return Err(Unavailable::Database { reason });
             }
+            tracing::warn!(%reason, "a batch is tried again");
+            tries += 1;
             tokio::time::sleep(pause).await;
-            pause = pause.saturating_mul(2);
+            pause = LAST_PAUSE.min(pause * 2);
         }
-        Err(Unavailable::Database { reason })
     }
 
-    async fn try_once(&self, batch: &mut Vec<Box<dyn Pending>>) -> Tried {
-        let before = self.shared.image();
-        let mut after = Image::clone(&before);
-        let (mut touched, mut entries) = (Touched::default(), Vec::new());
-        let time = now();
-        let mut broken = Vec::new();
-        for (place, pending) in batch.iter_mut().enumerate() {
-            // A proposal is code of another crate: should it break, it fails
-            // alone, and the writer lives.
-            match catch_unwind(AssertUnwindSafe(|| pending.check(&after))) {
-                Ok(None) => {}
-                Ok(Some(change)) => {
-                    touched.note(&change);
-                    after.apply(&change);
-                    let request_id = pending.request_id().to_owned();
-                    entries.push(Entry { seq: after.seq(), request_id, time, change });
-                }
-                Err(_) => broken.push(place),
-            }
+    async fn try_once(&mut self, batch: &mut Proposals) -> Tried {
+        if let Some(why) = self.stale
+            && let Tried::Failed(trouble) = self.reload(why).await
+        {
+            return Tried::Failed(trouble);
         }
-        for place in broken.into_iter().rev() {
-            batch.remove(place).answer(Err(Unavailable::fault(&"a proposal broke off")));
-        }
-        if entries.is_empty() {
+        let staged = self.stage(batch);
+        if staged.entries.is_empty() {
             return Tried::Committed;
         }
+        let Staged { before, after, touched, entries } = &staged;
         let id = Uuid::new_v4().to_string();
         let backend = self.shared.connection.backend();
-        let texts = match Sheets::write(backend, &before, &after, &touched, &entries, &id) {
+        let texts = match Sheets::write(backend, before, after, touched, entries, &id) {
             Ok(texts) => texts,
             Err(trouble) => return Tried::Failed(trouble),
         };
         let written = self.shared.connection.write(before.seq(), after.seq(), &id, &texts).await;
         match written {
             Ok(Written::Committed) => {
-                self.shared.publish(after);
-                self.shared.announce(entries);
+                self.shared.publish(staged.after);
                 Tried::Committed
             }
             Ok(Written::HeadMoved) => self.reload("another process wrote").await,
             Err(error) => match Trouble::classify(&error) {
-                Trouble::Lost => self.settle(&id, after, entries, error.to_string()).await,
+                Trouble::Lost => self.settle(&id, staged.after, error.to_string()).await,
                 Trouble::Retry => Tried::Again(error.to_string()),
-                Trouble::Full | Trouble::ReadOnly => {
-                    Tried::Failed(Unavailable::Database { reason: error.to_string() })
-                }
+                Trouble::Full | Trouble::ReadOnly => Tried::Failed(Unavailable::database(error)),
                 Trouble::Constraint | Trouble::Other => {
-                    // The tables are not what the image says: read them anew.
                     let fault = Unavailable::fault(&error);
-                    self.reload("a statement failed").await;
+                    // One that fails alone: the tables may not be what the
+                    // image says. Of several each is tried alone first.
+                    if batch.len() == 1 {
+                        self.reload("a statement failed").await;
+                    }
                     Tried::Failed(fault)
                 }
             },
         }
     }
 
+    /// Checks proposals one after the other, each on the image that those
+    /// before it have left, until their time is up; what is left then waits
+    /// for the next batch.
+    fn stage(&mut self, batch: &mut Proposals) -> Staged {
+        loop {
+            let broken = match self.try_stage(batch) {
+                Ok(staged) => return staged,
+                Err(broken) => broken,
+            };
+            let fault = Unavailable::fault(&"a proposal broke off");
+            batch.remove(broken).answer(Err(fault));
+        }
+    }
+
+    /// As [`Writer::stage`]. A proposal is code of another crate: should it or
+    /// the applying of its change break off, its place is given, so that it
+    /// fails alone and the writer lives.
+    fn try_stage(&mut self, batch: &mut Proposals) -> Result<Staged, usize> {
+        let before = self.shared.image();
+        let mut after = Image::clone(&before);
+        let (mut touched, mut entries) = (Touched::default(), Vec::new());
+        let time = now();
+        let until = Instant::now() + self.shared.limits.batch_time;
+        for place in 0..batch.len() {
+            if place > 0 && Instant::now() >= until {
+                for late in batch.drain(place..).rev() {
+                    self.waiting.push_front(late);
+                }
+                break;
+            }
+            let pending = &mut batch[place];
+            let checked = catch_unwind(AssertUnwindSafe(|| {
+                let change = pending.check(&after)?;
+                touched.note(&change);
+                after.apply(&change);
+                Some(change)
+            }));
+            if let Some(change) = checked.map_err(|_| place)? {
+                let request_id = pending.request_id().to_owned();
+                entries.push(Entry { seq: after.seq(), request_id, time, change });
+            }
+        }
+        Ok(Staged { before, after, touched, entries })
+    }
+
     /// After a connection was lost in a commit: takes the head's lock first,
     /// so that what is not in the journal by then never will be, and looks.
-    async fn settle(&self, id: &str, after: Image, entries: Vec<Entry>, reason: String) -> Tried {
+    /// Nobody is answered before that is known, or patience ends.
+    async fn settle(&mut self, id: &str, after: Image, reason: String) -> Tried {
+        let until = Instant::now() + SETTLE_TIME;
         let mut pause = FIRST_PAUSE;
-        for _ in 0..MAX_TRIES {
-            match self.is_in_journal(id).await {
+        loop {
+            match is_in_journal(&self.shared.connection, id).await {
                 Ok(true) => {
                     self.shared.publish(after);
-                    self.shared.announce(entries);
                     return Tried::Committed;
                 }
                 Ok(false) => return Tried::Again(reason),
-                Err(error) => {
+                Err(error) if Instant::now() < until => {
                     tracing::warn!(%error, "the outcome of a commit is still unknown");
-                    tokio::time::sleep(pause).await;
-                    pause = pause.saturating_mul(2);
+                }
+                Err(_) => {
+                    let reason = format!("the outcome of a commit is not known: {reason}");
+                    return Tried::Failed(Unavailable::Database { reason });
                 }
             }
+            tokio::time::sleep(pause).await;
+            pause = LAST_PAUSE.min(pause * 2);
         }
-        Tried::Failed(Unavailable::Database { reason })
     }
 
-    async fn is_in_journal(&self, id: &str) -> Result<bool, DbErr> {
-        let mut batch = Batch::begin(&self.shared.connection).await?;
-        batch.lock_head().await?;
-        let found = journal_batch(batch.transaction(), id).await?;
-        batch.rollback().await?;
-        Ok(found.is_some())
-    }
-
-    /// Reads the whole image anew.
-    async fn reload(&self, why: &str) -> Tried {
+    /// Reads the whole image anew. While that fails, nothing is written: what
+    /// the image says may not be so.
+    async fn reload(&mut self, why: &'static str) -> Tried {
         tracing::warn!(reason = why, "the image is read anew");
+        self.stale = Some(why);
         match load::load(&self.shared.connection, &mut load::Quiet).await {
             Ok(image) => {
+                self.stale = None;
                 self.shared.publish(image);
                 Tried::Again(why.to_owned())
             }
-            Err(error) => Tried::Failed(Unavailable::Database { reason: error.to_string() }),
+            Err(error) => Tried::Failed(Unavailable::database(error)),
         }
     }
+}
+
+/// Whether a batch was written, once and for all: nobody else holds the head.
+async fn is_in_journal(connection: &Connection, id: &str) -> Result<bool, DbErr> {
+    let mut batch = Batch::begin(connection).await?;
+    batch.lock_head().await?;
+    let found = journal_batch(batch.transaction(), id).await?;
+    batch.rollback().await?;
+    Ok(found.is_some())
+}
+
+fn answer(batch: Proposals, outcome: &Result<(), Unavailable>) {
+    batch.into_iter().for_each(|pending| pending.answer(outcome.clone()));
 }
 
 /// The writer's clock, for the journal.

@@ -19,8 +19,10 @@ pub trait Action: Send + Sync {
     fn run(&self, session: &mut Session<'_>);
 }
 
+type Make = fn() -> Box<dyn Action>;
+
 /// The actions there are.
-const ACTIONS: &[Named<fn() -> Box<dyn Action>>] = &[
+const ACTIONS: &[Named<Make>] = &[
     Named { name: "allocate", make: || Box::new(Allocate) },
     Named { name: "backfill", make: || Box::new(Backfill) },
 ];

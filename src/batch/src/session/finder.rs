@@ -10,6 +10,7 @@ use super::plugin::NodePredicate;
 use super::state::State;
 use super::tiers::Tiers;
 use foldhash::{HashMap, HashMapExt};
+use std::collections::hash_map;
 use stowplan_engine::fault::Fault;
 use stowplan_engine::{HostIx, HostSet, HostView};
 
@@ -22,10 +23,11 @@ const MANY: usize = 12;
 /// Best hosts by shape.
 #[derive(Default)]
 pub struct Finder {
-    entries: HashMap<ShapeIx, Entry>,
+    entries: HashMap<ShapeIx, Judged>,
 }
 
-struct Entry {
+/// What is known of all hosts for one shape.
+struct Judged {
     predicates: Vec<Box<dyn NodePredicate>>,
     /// Hosts that no change of this session makes pass or fail.
     passing: HostSet,
@@ -87,16 +89,20 @@ impl Finder {
         Ok(best.map(|(_, host)| host))
     }
 
-    fn entry(&mut self, state: &State, tiers: &Tiers, shape: ShapeIx) -> Result<&mut Entry, Fault> {
-        if !self.entries.contains_key(&shape) {
-            let entry = Entry::new(state, tiers, shape)?;
-            self.entries.insert(shape, entry);
+    fn entry(
+        &mut self,
+        state: &State,
+        tiers: &Tiers,
+        shape: ShapeIx,
+    ) -> Result<&mut Judged, Fault> {
+        match self.entries.entry(shape) {
+            hash_map::Entry::Occupied(known) => Ok(known.into_mut()),
+            hash_map::Entry::Vacant(place) => Ok(place.insert(Judged::new(state, tiers, shape)?)),
         }
-        self.entries.get_mut(&shape).ok_or_else(|| Fault::value("no such shape"))
     }
 }
 
-impl Entry {
+impl Judged {
     fn new(state: &State, tiers: &Tiers, shape: ShapeIx) -> Result<Self, Fault> {
         let predicates = tiers.predicates(state, shape)?;
         let mut passing = state.world.live().clone();

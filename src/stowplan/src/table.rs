@@ -3,6 +3,9 @@
 use crate::latency::Distribution;
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
 
+/// Width where no terminal says another.
+const WIDTH: u16 = 120;
+
 /// An empty table with these columns.
 pub fn with_header(header: impl Into<Row>) -> Table {
     let mut table = Table::new();
@@ -10,6 +13,9 @@ pub fn with_header(header: impl Into<Row>) -> Table {
         .load_style(presets::UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header);
+    if !table.is_tty() {
+        table.set_width(WIDTH);
+    }
     table
 }
 

@@ -37,9 +37,18 @@ pub fn serve(state: crate::ApiState, listeners: Vec<TcpListener>) -> io::Result<
     }
     for listener in listeners {
         let shared = shared.clone();
+        let stopping = builder.graceful_shutdown_signal();
         builder = builder.listen("http", listener, move || {
             let app = map_config(app::app(shared.clone()), |()| AppConfig::default());
-            let http = HttpService::build().keep_alive(KEEP_ALIVE).h1(app);
+            // Connections that wait for a next request do not hold up a stop.
+            let stopping = stopping.clone();
+            let http = HttpService::build()
+                .keep_alive(KEEP_ALIVE)
+                .graceful_shutdown_signal(move || {
+                    let stopping = stopping.clone();
+                    async move { stopping.notified().await }
+                })
+                .h1(app);
             fn_service(|stream: TcpStream| async move {
                 let peer = stream.peer_addr().ok();
                 Ok((LengthGuard::new(stream), peer))

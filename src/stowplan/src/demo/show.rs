@@ -120,7 +120,7 @@ struct Loser {
 pub fn zones(client: &Client) -> anyhow::Result<()> {
     let Hosts { hosts } = client.get("/v1/hosts?limit=1000")?.demand()?.json()?;
     let mut table =
-        table::with_header(["zone", "hosts", "in use", "servers", "CPU used", "memory used"]);
+        table::with_header(["zone", "hosts", "in use", "placed", "CPU used", "memory used"]);
     table::align(&mut table, 1..=5, CellAlignment::Right);
     for zone in ZONES {
         let of_zone: Vec<&Host> =
@@ -131,12 +131,12 @@ pub fn zones(client: &Client) -> anyhow::Result<()> {
             |part: i64, whole: i64| format!("{:.1} %", part as f64 * 100.0 / whole as f64);
         let memory: i64 = sum(|figures| figures.memory_mb);
         let free: i64 = sum(|figures| figures.free_ram_mb);
-        let servers: i64 = sum(|figures| figures.num_instances);
+        let placed: i64 = sum(|figures| figures.num_instances);
         table.add_row([
             zone.to_owned(),
             of_zone.len().to_string(),
             busy.to_string(),
-            servers.to_string(),
+            placed.to_string(),
             percent(sum(|figures| figures.vcpus_used), sum(|figures| figures.vcpus_total)),
             percent(memory - free, memory),
         ]);

@@ -96,10 +96,13 @@ impl Service {
                 };
                 match order {
                     Order::Reload => reload(&self.settings),
-                    // The command is sent by the call; the server ends itself.
-                    Order::Stop => drop(handle.stop(!is_stopping)),
+                    Order::Stop if is_stopping => break Ok(()),
+                    Order::Stop => {
+                        // The command is sent by the call; the server ends itself.
+                        drop(handle.stop(true));
+                        is_stopping = true;
+                    }
                 }
-                is_stopping |= order == Order::Stop;
             }
         });
         self.runtime.block_on(async {

@@ -29,7 +29,8 @@ pub(crate) struct Draft<'a> {
     next_provider: i64,
     next_class: i64,
     next_trait: i64,
-    made: BTreeSet<String>,
+    new_classes: BTreeSet<String>,
+    new_traits: BTreeSet<String>,
 }
 
 impl<'a> Draft<'a> {
@@ -41,7 +42,8 @@ impl<'a> Draft<'a> {
             next_provider: image.providers.next_id(),
             next_class: image.classes.next_id(),
             next_trait: image.traits.next_id(),
-            made: BTreeSet::new(),
+            new_classes: BTreeSet::new(),
+            new_traits: BTreeSet::new(),
         }
     }
 
@@ -56,7 +58,7 @@ impl<'a> Draft<'a> {
     /// Makes the custom classes among `names` that do not exist.
     fn ensure_classes<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
         for name in names {
-            if self.image.classes.ix(name).is_none() && self.made.insert(name.clone()) {
+            if self.image.classes.ix(name).is_none() && self.new_classes.insert(name.clone()) {
                 let row = named(self.next_class, name, self.now);
                 self.next_class += 1;
                 self.push(Record::Class(row));
@@ -67,7 +69,7 @@ impl<'a> Draft<'a> {
     /// Makes the custom traits among `names` that do not exist.
     fn ensure_traits<'n>(&mut self, names: impl Iterator<Item = &'n String>) {
         for name in names {
-            if self.image.traits.ix(name).is_none() && self.made.insert(format!("trait {name}")) {
+            if self.image.traits.ix(name).is_none() && self.new_traits.insert(name.clone()) {
                 let row = named(self.next_trait, name, self.now);
                 self.next_trait += 1;
                 self.push(Record::Trait(row));

@@ -138,9 +138,7 @@ impl Scheduler {
         let now = call.now;
         let propose = move |image: &Image| hosts::report_host(image, &report, now);
         let reported = self.ledger.write(call.request_id, propose).await?;
-        if !reported.created {
-            self.ledger.heard(vec![host.to_owned()], seen)?;
-        }
+        self.ledger.heard(vec![host.to_owned()], seen)?;
         Ok(reported)
     }
 

@@ -92,10 +92,107 @@ fn shrink<R, Q, L>(body: &mut Body<R, Q, L>) -> bool {
         server.exhausted.truncate(FEW_SERVERS);
     }
     if !cut && body.servers.len() > 1 {
-        let keep = (body.servers.len() / 2).min(FEW_SERVERS).max(1);
+        let keep = (body.servers.len() / 2).clamp(1, FEW_SERVERS);
         cut = true;
         body.more_servers += body.servers.len() - keep;
         body.servers.truncate(keep);
     }
     cut
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+    use flate2::read::ZlibDecoder;
+    use std::io::Read;
+    use stowplan_engine::Reason;
+    use stowplan_engine::explain::{FilterTrace, Loser, TraceOutcome, WeightTable};
+
+    fn loser(number: u128) -> Loser {
+        // Digits that do not compress.
+        let host = Uuid::new_v5(&Uuid::nil(), &number.to_be_bytes()).to_string();
+        let reason = Reason::CapabilityMissing { spec: host.clone() };
+        Loser { node: host.clone(), text: reason.to_string(), reason, host }
+    }
+
+    fn server(number: u128, losers: u128) -> InstanceRecord {
+        let losers: Vec<Loser> = (0..losers).map(|n| loser(number << 32 | n)).collect();
+        let step = FilterTrace {
+            filter: "ComputeFilter",
+            outcome: TraceOutcome::Judged,
+            before: losers.len(),
+            after: 0,
+            losers,
+            more_losers: 0,
+        };
+        InstanceRecord {
+            instance_uuid: Uuid::from_u128(number),
+            host: None,
+            node: None,
+            exhausted: Vec::new(),
+            explanation: Explanation {
+                hosts: 0,
+                preselection: None,
+                filters: vec![step],
+                survivors: 0,
+                weights: WeightTable {
+                    normalization: "min_max",
+                    hosts: Vec::new(),
+                    more_hosts: 0,
+                    warnings: Vec::new(),
+                },
+                draw: None,
+            },
+        }
+    }
+
+    fn body(servers: u128, losers: u128) -> Body<(), (), ()> {
+        Body {
+            version: 1,
+            request: (),
+            query: (),
+            candidates: 0,
+            attempts: 1,
+            conflicts: Vec::new(),
+            reasons: Vec::new(),
+            losses: Vec::new(),
+            warnings: Vec::new(),
+            servers: (0..servers).map(|number| server(number, losers)).collect(),
+            more_servers: 0,
+        }
+    }
+
+    fn unpacked(bytes: &[u8]) -> serde_json::Value {
+        let mut text = String::new();
+        ZlibDecoder::new(bytes).read_to_string(&mut text).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_body_that_fits_is_whole() {
+        let bytes = encode(&mut body(2, 3)).unwrap();
+        let read = unpacked(&bytes);
+        assert_eq!(
+            read["servers"][1]["explanation"]["filters"][0]["losers"][2]["host"],
+            loser(1 << 32 | 2).host
+        );
+    }
+
+    #[test]
+    fn a_body_that_does_not_fit_is_cut_and_counts_what_was_cut() {
+        let bytes = encode(&mut body(1, 4000)).unwrap();
+        assert!(bytes.len() <= MAX_BYTES);
+        let read = unpacked(&bytes);
+        let step = &read["servers"][0]["explanation"]["filters"][0];
+        let named = step["losers"].as_array().unwrap().len();
+        assert!(named > 100);
+        assert_eq!(named + usize::try_from(step["more_losers"].as_u64().unwrap()).unwrap(), 4000);
+        let bytes = encode(&mut body(20_000, 0)).unwrap();
+        assert!(bytes.len() <= MAX_BYTES);
+        let read = unpacked(&bytes);
+        let named = read["servers"].as_array().unwrap().len();
+        assert_eq!(u64::try_from(named).unwrap() + read["more_servers"].as_u64().unwrap(), 20_000);
+    }
 }

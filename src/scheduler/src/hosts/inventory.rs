@@ -40,9 +40,12 @@ pub(super) fn decide(
         // A provider that stood before its host's first report is a client's.
         None if root.is_some() => InventoryOwner::Placement,
         None => InventoryOwner::Report,
+        // Somebody deleted the provider, which makes nobody another's.
+        Some(host) if root.is_none() => host.row.inventory_owner,
         Some(_) if ours.is_empty() && !there.is_empty() => InventoryOwner::Placement,
         Some(host) => host.row.inventory_owner,
     };
+    let anew = take_over || root.is_none();
     let explicit = before.is_some_and(|host| host.row.report.inventory.is_some());
     let owner = if take_over { InventoryOwner::Report } else { owner };
     let set = match (owner, &report.inventory) {
@@ -51,7 +54,7 @@ pub(super) fn decide(
         }
         (InventoryOwner::Placement, None) => None,
         (InventoryOwner::Report, Some(inventory)) => Some(inventory.clone()),
-        (InventoryOwner::Report, None) if take_over || (!explicit && there == ours) => {
+        (InventoryOwner::Report, None) if anew || (!explicit && there == ours) => {
             Some(declared(report, source)).filter(|declared| !declared.is_empty())
         }
         (InventoryOwner::Report, None) => None,

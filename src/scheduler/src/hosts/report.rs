@@ -98,13 +98,14 @@ pub fn report_host(
     }
     let toggled = toggled(image, before, &service);
     let there = Member::of(image, root);
+    let joins = before.is_none() || root.is_none();
     draft.shape(Shape {
         uuid,
         name: node.to_owned(),
         parent: None,
         inventories: inventory.set,
         traits: Some(root_traits(there.traits, before, &report, toggled)),
-        aggregates: before.is_none().then(|| &there.aggregates | &mirrored(image, &call.host)),
+        aggregates: joins.then(|| &there.aggregates | &mirrored(image, &call.host)),
     })?;
     children::shape(&mut draft, uuid, node, &report, call.default_max_tasks)?;
     other_nodes(&mut draft, &call.host, uuid, toggled)?;

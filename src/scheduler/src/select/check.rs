@@ -95,13 +95,14 @@ impl Order {
             ..ScheduleRequest::default()
         };
         Ok(Self {
+            // A rebuild stays where it is: its host is only checked.
+            dry_run: asked.dry_run || request.is_rebuild(),
             request,
             instances,
             group: asked.group,
             groups: asked.requested_resources,
             same_subtree: asked.same_subtree,
             alternates: usize::try_from(asked.alternates).unwrap_or_default(),
-            dry_run: asked.dry_run,
             seed: asked.seed.unwrap_or(seed),
         })
     }

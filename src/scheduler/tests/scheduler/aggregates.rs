@@ -31,7 +31,7 @@ impl Cloud {
         refused(self.scheduler.create_aggregate(CALL, new).await).map(|row| row.uuid)
     }
 
-    fn mirror(&self, node: &str) -> Vec<Uuid> {
+    pub fn mirror(&self, node: &str) -> Vec<Uuid> {
         let image = self.image();
         let at = image.providers.find_name(node).unwrap();
         let aggregates = image.providers.get(at).unwrap().aggregates.clone();

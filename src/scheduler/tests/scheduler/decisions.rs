@@ -84,3 +84,18 @@ async fn without_rows_nothing_is_recorded() {
     assert_eq!(cloud.select(small()).await.decision_id, None);
     assert!(cloud.scheduler.decisions(None, 10).await.unwrap().decisions.is_empty());
 }
+
+#[tokio::test]
+async fn old_decisions_give_way() {
+    let cloud = Cloud::with(|settings| settings.decisions.max_rows = 3).await;
+    cloud.report("h1", host(4)).await;
+    let dry = small_with(json!({"dry_run": true}));
+    // What is kept is looked at after every thousand.
+    for _ in 0..1000 {
+        cloud.select(dry.clone()).await;
+    }
+    cloud.scheduler.drain().await;
+    cloud.select(dry).await;
+    cloud.scheduler.drain().await;
+    assert!(cloud.scheduler.decisions(None, 100).await.unwrap().decisions.len() <= 65);
+}

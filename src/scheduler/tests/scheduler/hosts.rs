@@ -343,3 +343,19 @@ async fn lists_have_pages_and_filters() {
     assert!(error.to_string().starts_with("marker is "), "{error}");
     assert_eq!(zone_of(&image, "h0"), None);
 }
+
+#[tokio::test]
+async fn a_provider_that_was_deleted_comes_back_with_the_next_report() {
+    let cloud = Cloud::new().await;
+    let report = json!({"vcpus": 4, "max_tasks": 0});
+    let uuid = cloud.report("h1", report.clone()).await.uuid;
+    let aggregate = cloud.aggregate("a", None, &["h1"]).await;
+    placement(&cloud, move |image| {
+        Ok(stowplan_placement::providers::delete_provider(image, uuid)?.0)
+    })
+    .await;
+    assert!(cloud.image().providers.is_empty());
+    assert!(cloud.report("h1", report).await.changed);
+    assert_eq!(cloud.total("h1", "VCPU"), Some(4));
+    assert_eq!(cloud.mirror("h1"), [aggregate]);
+}

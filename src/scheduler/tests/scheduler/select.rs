@@ -26,7 +26,7 @@ async fn a_server_goes_where_there_is_most_room() {
     for (class, used) in [("VCPU", 1), ("MEMORY_MB", 1024), ("DISK_GB", 1)] {
         assert_eq!(cloud.used("large", class), used, "{class}");
     }
-    let text = serde_json::to_value(&selection).unwrap();
+    let text = serde_json::to_value(selection).unwrap();
     let node = selection.destination.compute_node_uuid.to_string();
     assert_eq!(
         text["allocation_request"],

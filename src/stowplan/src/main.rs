@@ -13,6 +13,7 @@ mod exit;
 mod heartbeats;
 mod http;
 mod latency;
+mod out;
 mod replay;
 mod serve;
 mod table;

@@ -3,6 +3,7 @@
 use crate::{
     cli::ConfigArgs,
     exit::{Fault, Outcome},
+    out::outln,
 };
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -37,12 +38,12 @@ pub struct Named {
     config: ConfigArgs,
     /// Configuration files, as with --config.
     #[arg(value_name = "FILE")]
-    files: Vec<PathBuf>,
+    named: Vec<PathBuf>,
 }
 
 impl Named {
     fn sources(&self) -> Sources {
-        self.config.clone().with_files(&self.files).sources()
+        self.config.clone().with_files(&self.named).sources()
     }
 }
 
@@ -60,7 +61,7 @@ impl Command {
     pub fn run(self) -> Result<Outcome, Fault> {
         match self {
             Self::Sample => {
-                print!("{}", stowplan_config::render_sample());
+                outln!("{}", stowplan_config::render_sample().trim_end());
                 Ok(Outcome::Fine)
             }
             Self::Check(named) => conclude(stowplan_config::check(&named.sources())),
@@ -77,7 +78,7 @@ impl Command {
 
 fn conclude(report: Report) -> Result<Outcome, Fault> {
     if report.is_ok {
-        print!("{}", report.text);
+        outln!("{}", report.text.trim_end());
         return Ok(Outcome::Fine);
     }
     Err(Fault::usage(anyhow::anyhow!(

@@ -4,6 +4,7 @@ use crate::{
     cli::ConfigArgs,
     database,
     exit::{Fault, Outcome},
+    out::outln,
 };
 use clap::Subcommand;
 use stowplan_config::Settings;
@@ -29,7 +30,7 @@ impl Command {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
             let connection = database::connect(&settings).await?;
-            println!("{}", settings.placement_database.connection.redacted());
+            outln!("{}", settings.placement_database.connection.redacted());
             let outcome = match self {
                 Self::Sync(_) => sync(&connection).await,
                 Self::Version(_) => version(&settings, &connection).await,
@@ -44,27 +45,27 @@ async fn sync(connection: &Connection) -> Result<Outcome, Fault> {
     let mut steps = 0;
     let version = stowplan_db::migrate(connection, |step| {
         steps += 1;
-        println!("{}/{} {}", step.number, step.total, step.name);
+        outln!("{}/{} {}", step.number, step.total, step.name);
     })
     .await?;
     let last = version.applied.last().map_or("no migration", String::as_str);
-    println!("{steps} migrations run, the schema is at {last}");
+    outln!("{steps} migrations run, the schema is at {last}");
     Ok(Outcome::Fine)
 }
 
 async fn version(settings: &Settings, connection: &Connection) -> Result<Outcome, Fault> {
     let version = stowplan_db::schema_version(connection).await?;
     for name in &version.applied {
-        println!("applied  {name}");
+        outln!("applied  {name}");
     }
     for name in &version.pending {
-        println!("pending  {name}");
+        outln!("pending  {name}");
     }
     if version.is_current() {
-        println!("the schema is of this version");
+        outln!("the schema is of this version");
         return Ok(Outcome::Fine);
     }
     let hint = if settings.placement_database.sync_on_startup { ", or just serve" } else { "" };
-    println!("the schema is not of this version: run `stowplan db sync`{hint}");
+    outln!("the schema is not of this version: run `stowplan db sync`{hint}");
     Ok(Outcome::CheckFailed)
 }

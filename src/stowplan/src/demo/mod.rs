@@ -9,6 +9,7 @@ use crate::{
     exit::{Fault, Outcome},
     heartbeats::Heartbeats,
     http::Client,
+    out::outln,
     serve::{self, Order, Service},
 };
 use anyhow::{Context as _, anyhow};
@@ -73,7 +74,7 @@ impl Demo {
         serve::log(&settings)?;
         let service = Service::open(settings)?;
         let url = service.url().to_owned();
-        println!("a server on {url}, its database and log in {}", folder.display());
+        outln!("a server on {url}, its database and log in {}", folder.display());
         let (orders, taken) = serve::signals(service.background())?;
         let server = thread::Builder::new()
             .name("server".to_owned())
@@ -98,7 +99,7 @@ impl Demo {
                 }
             }
         }
-        println!("ended, and everything is written");
+        outln!("ended, and everything is written");
         Ok(Outcome::Fine)
     }
 }
@@ -142,7 +143,7 @@ fn show_cloud(client: &Client) -> anyhow::Result<Heartbeats> {
     let servers = found.get("INSTANCE").copied().unwrap_or(0);
     let tasks = found.get("BATCH_TASK").copied().unwrap_or(0);
     if servers + tasks > 0 {
-        println!(
+        outln!(
             "found the claims of {servers} virtual machines and {tasks} tasks of an earlier run: \
              nothing was lost"
         );
@@ -161,7 +162,7 @@ fn show_cloud(client: &Client) -> anyhow::Result<Heartbeats> {
             made.demand()?;
         }
     }
-    println!("{} hosts in {} zones", hosts.len(), cloud::ZONES.len());
+    outln!("{} hosts in {} zones", hosts.len(), cloud::ZONES.len());
     let names: Vec<String> = hosts.into_iter().map(|host| host.name).collect();
     let alive = Heartbeats::start(client, &names)?;
 
@@ -195,7 +196,7 @@ fn claims(client: &Client) -> anyhow::Result<BTreeMap<String, usize>> {
 }
 
 fn say_where_to_look(url: &str) {
-    println!(
+    outln!(
         "Look around:\n  {url}/docs           the API, to be tried out (token: admin)\n  \
          {url}/v1/hosts       hosts with their live figures\n  \
          {url}/v1/decisions   why each is where it is\n  \

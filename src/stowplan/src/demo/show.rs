@@ -4,6 +4,7 @@ use super::{
     cloud::{PACKED, ZONES},
     workload::Placed,
 };
+use crate::out::outln;
 use crate::{http::Client, table};
 use anyhow::Context as _;
 use comfy_table::CellAlignment;
@@ -141,8 +142,8 @@ pub fn zones(client: &Client) -> anyhow::Result<()> {
             percent(memory - free, memory),
         ]);
     }
-    println!("{table}");
-    println!(
+    outln!("{table}");
+    outln!(
         "{PACKED} fills few hosts: its host aggregate sets the weight multipliers of CPU, memory \
          and disk to -1. The other zones spread.\n"
     );
@@ -151,9 +152,9 @@ pub fn zones(client: &Client) -> anyhow::Result<()> {
 
 /// How fast the virtual machines were placed.
 pub fn latencies(placed: &Placed) {
-    println!("{}", table::latency_table(&[("select_destinations", placed.latency)]));
+    outln!("{}", table::latency_table(&[("select_destinations", placed.latency)]));
     let rate = placed.latency.count as f64 / placed.seconds;
-    println!("{rate:.0} virtual machines per second, each committed to disk\n");
+    outln!("{rate:.0} virtual machines per second, each committed to disk\n");
 }
 
 /// The jobs of the demo.
@@ -196,8 +197,8 @@ pub fn gangs(client: &Client) -> anyhow::Result<()> {
             why.join("; "),
         ]);
     }
-    println!("{table}");
-    println!(
+    outln!("{table}");
+    outln!(
         "A gang is placed whole, on the same hosts as the virtual machines, or holds nothing.\n"
     );
     Ok(())
@@ -209,7 +210,7 @@ pub fn gangs(client: &Client) -> anyhow::Result<()> {
 /// When the server does not answer as it should.
 pub fn refusal(client: &Client) -> anyhow::Result<()> {
     let refusal: Refusal = super::workload::ask_the_impossible(client)?.json()?;
-    println!("A request that no host can meet, an image for aarch64:\n  {}", refusal.detail);
+    outln!("A request that no host can meet, an image for aarch64:\n  {}", refusal.detail);
     let Some(id) = refusal.decision_id else { return Ok(()) };
     let explained = explanation(client, id)?;
     let mut table = table::with_header(["filter", "hosts", "left", "for example"]);
@@ -224,7 +225,7 @@ pub fn refusal(client: &Client) -> anyhow::Result<()> {
             example.unwrap_or_default(),
         ]);
     }
-    println!("{table}\nThe whole of it: GET /v1/decisions/{id}\n");
+    outln!("{table}\nThe whole of it: GET /v1/decisions/{id}\n");
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Case, Format};
 use crate::exit::Outcome;
+use crate::out::outln;
 use serde_json::{Value, json};
 use stowplan_engine::scenario::{Difference, check};
 
@@ -17,14 +18,14 @@ pub fn run(cases: &[Case], format: Format) -> Outcome {
     match format {
         Format::Table => {
             for (case, differences) in &differing {
-                println!("FAIL {}: {}", case.file.display(), case.scenario.id);
+                outln!("FAIL {}: {}", case.file.display(), case.scenario.id);
                 for difference in differences {
-                    println!("  {}", difference.what);
-                    println!("    expected {}", difference.expected);
-                    println!("    got      {}", difference.got);
+                    outln!("  {}", difference.what);
+                    outln!("    expected {}", difference.expected);
+                    outln!("    got      {}", difference.got);
                 }
             }
-            println!("{passed} passed, {failed} failed");
+            outln!("{passed} passed, {failed} failed");
         }
         Format::Json => {
             let failures: Vec<Value> = differing
@@ -35,7 +36,7 @@ pub fn run(cases: &[Case], format: Format) -> Outcome {
                     })
                 })
                 .collect();
-            println!("{:#}", json!({"passed": passed, "failed": failed, "failures": failures}));
+            outln!("{:#}", json!({"passed": passed, "failed": failed, "failures": failures}));
         }
     }
     if failed == 0 { Outcome::Fine } else { Outcome::CheckFailed }

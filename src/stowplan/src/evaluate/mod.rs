@@ -39,7 +39,7 @@ pub struct Evaluate {
     config: ConfigArgs,
     /// Files of scenarios.
     #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    scenarios: Vec<PathBuf>,
 }
 
 /// How results are printed.
@@ -64,7 +64,7 @@ impl Evaluate {
         let base = Settings::load(&self.config.named_sources()).map_err(Fault::usage)?.settings;
         let overrides = overrides(self.config.set()).map_err(Fault::usage)?;
         let mut cases = Vec::new();
-        for file in &self.files {
+        for file in &self.scenarios {
             for scenario in read(file).map_err(Fault::usage)? {
                 let result = scenario::evaluate(&scenario, &base, &overrides);
                 cases.push(Case { file: file.clone(), scenario, result });

@@ -2,6 +2,7 @@
 //! and the table of weights.
 
 use super::{Case, Format};
+use crate::out::outln;
 use crate::table;
 use comfy_table::{CellAlignment, Table};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ pub fn run(cases: &[Case], format: Format) -> serde_json::Result<()> {
         Format::Table => cases.iter().for_each(show),
         Format::Json => {
             let all: Vec<Value> = cases.iter().map(as_json).collect();
-            println!("{}", serde_json::to_string_pretty(&all)?);
+            outln!("{}", serde_json::to_string_pretty(&all)?);
         }
     }
     Ok(())
@@ -33,31 +34,31 @@ fn as_json(case: &Case) -> Value {
 }
 
 fn show(case: &Case) {
-    println!("{}: {}", case.file.display(), case.scenario.id);
+    outln!("{}: {}", case.file.display(), case.scenario.id);
     if let Some(note) = &case.scenario.note {
-        println!("{note}");
+        outln!("{note}");
     }
     match &case.result {
         Ok(outcome) => show_outcome(outcome),
-        Err(failure) => println!("no host is chosen: {failure}"),
+        Err(failure) => outln!("no host is chosen: {failure}"),
     }
-    println!();
+    outln!();
 }
 
 fn show_outcome(outcome: &scenario::Outcome) {
     let explanation = &outcome.explanation;
-    println!("{}", funnel(explanation));
+    outln!("{}", funnel(explanation));
     let losers = losers(explanation);
     if losers.row_count() > 0 {
-        println!("{losers}");
+        outln!("{losers}");
     }
     match explanation.weights.hosts.as_slice() {
-        [] if outcome.filtered.is_empty() => println!("no host passed"),
-        [] => println!("passed: {}", outcome.filtered.join(", ")),
-        hosts => println!("{}", weights(hosts)),
+        [] if outcome.filtered.is_empty() => outln!("no host passed"),
+        [] => outln!("passed: {}", outcome.filtered.join(", ")),
+        hosts => outln!("{}", weights(hosts)),
     }
     for warning in &explanation.weights.warnings {
-        println!("warning: {warning}");
+        outln!("warning: {warning}");
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
     exit::{Fault, Outcome},
     heartbeats::Heartbeats,
     http::Client,
+    out::outln,
 };
 use anyhow::{anyhow, bail};
 use books::Books;
@@ -126,7 +127,7 @@ impl Replay {
         let report = self.play(&client, nodes, &tasks)?;
         match self.output {
             Output::Table => report.print(),
-            Output::Json => println!("{:#}", report.json()),
+            Output::Json => outln!("{:#}", report.json()),
         }
         Ok(report.outcome())
     }

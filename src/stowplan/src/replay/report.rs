@@ -1,6 +1,7 @@
 //! What came of a replay, for people and for programs.
 
 use super::{books::Amounts, run::Tally};
+use crate::out::outln;
 use crate::{
     exit::Outcome,
     latency::{Distribution, Latencies},
@@ -95,16 +96,16 @@ impl Report {
         ] {
             summary.add_row([what, &value]);
         }
-        println!("{summary}");
-        println!("{}", latency_table(&self.latencies()));
-        println!("{}", self.shares());
+        outln!("{summary}");
+        outln!("{}", latency_table(&self.latencies()));
+        outln!("{}", self.shares());
         if tally.refused > 0 {
             let mut reasons = table::with_header(["refused", "reason"]);
             table::align(&mut reasons, [0], CellAlignment::Right);
             for (reason, count) in self.reasons() {
                 reasons.add_row([&count.to_string(), reason]);
             }
-            println!("{reasons}");
+            outln!("{reasons}");
         }
         self.print_proofs();
     }
@@ -130,7 +131,7 @@ impl Report {
     fn print_proofs(&self) {
         let mut faults = Vec::new();
         for proof in &self.proofs {
-            println!(
+            outln!(
                 "{}: {} providers asked for their usages, {} differ from the sum of live claims",
                 proof.when,
                 proof.providers,
@@ -147,10 +148,10 @@ impl Report {
             )
         }));
         for fault in faults.iter().take(SHOWN) {
-            println!("  {fault}");
+            outln!("  {fault}");
         }
         if faults.len() > SHOWN {
-            println!("  and {} more", faults.len() - SHOWN);
+            outln!("  and {} more", faults.len() - SHOWN);
         }
     }
 

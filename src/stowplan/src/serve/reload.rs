@@ -3,6 +3,7 @@
 use super::logging::Logs;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
+use stowplan_batch::driver::Plant;
 use stowplan_config::{Settings, Sources};
 use stowplan_engine::Engine;
 
@@ -21,6 +22,10 @@ pub fn reload(sources: &Sources, settings: &ArcSwap<Settings>, logs: &Logs) {
     };
     let reload = settings.load().reload(&loaded.settings);
     if let Err(error) = Engine::new(&reload.settings) {
+        tracing::error!(%error, "the configuration does not hold: the old one stays in force");
+        return;
+    }
+    if let Err(error) = Plant::new(&reload.settings) {
         tracing::error!(%error, "the configuration does not hold: the old one stays in force");
         return;
     }

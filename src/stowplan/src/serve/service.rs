@@ -55,6 +55,9 @@ impl Service {
         let scheduler = runtime
             .block_on(async { Scheduler::new(ledger.clone(), settings.clone()) })
             .context("[filter_scheduler]")?;
+        runtime
+            .block_on(stowplan_batch::prepare(&ledger, &settings.load(), clock::now()))
+            .context("batch jobs")?;
         Ok(Self { runtime, ledger, scheduler, settings, listeners, url })
     }
 

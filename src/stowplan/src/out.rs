@@ -1,0 +1,23 @@
+//! What commands print.
+
+use std::{
+    fmt::Display,
+    io::{Write as _, stdout},
+};
+
+/// Prints a line. When nobody reads any more (`stowplan ... | head`) there is
+/// nothing left to say, and the process ends.
+pub fn line(text: impl Display) {
+    let mut out = stdout().lock();
+    if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+/// As `println!`, for a reader that may go away.
+macro_rules! outln {
+    () => { $crate::out::line("") };
+    ($($arguments:tt)*) => { $crate::out::line(format_args!($($arguments)*)) };
+}
+
+pub(crate) use outln;

@@ -20,5 +20,5 @@ pub mod store;
 pub mod views;
 pub mod world;
 
-pub use driver::run;
+pub use driver::{prepare, run};
 pub use error::BatchError;

@@ -59,18 +59,6 @@ impl Plant {
             },
         })
     }
-
-    /// The dimensions.
-    #[must_use]
-    pub fn dims(&self) -> &Dims {
-        &self.dims
-    }
-
-    /// The dimensions, to be kept.
-    #[must_use]
-    pub fn shared_dims(&self) -> Arc<Dims> {
-        self.dims.clone()
-    }
 }
 
 /// A cycle about to run.

@@ -8,16 +8,17 @@
 mod commits;
 mod cycle;
 
-pub use cycle::{Cycle, CycleReport, Plant};
+pub use cycle::{Cycle, CycleReport, Plant, PlantFault};
 
-use crate::store::{SpecCache, has_queues, has_work, is_seeded, seed, seed_queues};
+use crate::store::{SpecCache, has_work, seed};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use stowplan_config::Settings;
-use stowplan_ledger::{Ledger, WriteError};
+use stowplan_ledger::{Ledger, Unavailable, WriteError};
 use stowplan_model::Micros;
+use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -26,6 +27,37 @@ pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
 
 /// The shortest pause between two cycles that a change asks for.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// Why batch cycles cannot begin.
+#[derive(Debug, Error)]
+pub enum PrepareError {
+    /// The settings.
+    #[error(transparent)]
+    Settings(#[from] PlantFault),
+    /// The ledger does not take what must be there.
+    #[error("the default queue cannot be made: {0}")]
+    Ledger(#[from] Unavailable),
+}
+
+/// To be called once before anybody is answered: checks the settings, and makes
+/// the queues that must be there before the first job.
+///
+/// # Errors
+/// Settings that no cycle can run with, or a ledger that cannot write.
+pub async fn prepare(
+    ledger: &Ledger,
+    settings: &Settings,
+    now: Micros,
+) -> Result<(), PrepareError> {
+    Plant::new(settings)?;
+    let made =
+        ledger.write::<_, (), Infallible>("batch-seed", move |image| Ok((seed(image, now), ())));
+    match made.await {
+        Ok(()) => Ok(()),
+        Err(WriteError::Unavailable(trouble)) => Err(trouble.into()),
+        Err(WriteError::Refused(never)) => match never {},
+    }
+}
 
 /// Runs cycles until `stop` says true or is dropped. A cycle that is under way
 /// is finished: all it handed over is committed or refused.
@@ -73,22 +105,8 @@ pub async fn run(
     }
 }
 
-/// One turn: makes what must be there, runs a cycle if a task waits.
+/// One turn: runs a cycle if a task waits.
 async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, cache: SpecCache) -> SpecCache {
-    let image = ledger.image();
-    let works = has_work(&image);
-    let is_ready = if works { is_seeded(&image, plant.dims()) } else { has_queues(&image) };
-    if !is_ready {
-        let (dims, clock) = (plant.shared_dims(), clock.clone());
-        let made = ledger.write::<_, (), Infallible>("batch-seed", move |image| {
-            let now = clock();
-            Ok((if works { seed(image, &dims, now) } else { seed_queues(image, now) }, ()))
-        });
-        if let Err(WriteError::Unavailable(trouble)) = made.await {
-            tracing::warn!(%trouble, "the default queue could not be made yet");
-            return cache;
-        }
-    }
     let image = ledger.image();
     if !has_work(&image) {
         return cache;

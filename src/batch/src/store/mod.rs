@@ -15,6 +15,6 @@ pub use cancel::{cancel, forget};
 pub use load::{Loaded, SpecCache, has_work, load};
 pub use phases::has_place;
 pub use report::{ReportVerdict, ReportedState, TaskReport, report};
-pub use seed::{DEFAULT_QUEUE, ROOT_QUEUE, has_queues, is_seeded, seed, seed_queues};
+pub use seed::{DEFAULT_QUEUE, ROOT_QUEUE, seed};
 pub use status::record_verdicts;
 pub use submit::{Submission, submit};

@@ -8,7 +8,7 @@ use stowplan_batch::amounts::Dims;
 use stowplan_batch::driver::{Clock, Cycle, CycleReport, Plant};
 use stowplan_batch::spec::{Limits as JobLimits, check, read_job};
 use stowplan_batch::store::{
-    ReportVerdict, ReportedState, SpecCache, Submission, TaskReport, cancel, report, seed, submit,
+    ReportVerdict, ReportedState, SpecCache, Submission, TaskReport, cancel, report, submit,
 };
 use stowplan_batch::views::{self, JobDetail, TaskView};
 use stowplan_config::Settings;
@@ -46,8 +46,7 @@ impl Cloud {
         let now = cloud.now();
         let names = move |image: &Image| Ok((stowplan_placement::names::seed(image, now).0, ()));
         cloud.write(names).await;
-        let dims = cloud.dims();
-        cloud.write(move |image| Ok((seed(image, &dims, now), ()))).await;
+        stowplan_batch::prepare(&cloud.ledger, &cloud.settings, now).await.unwrap();
         cloud
     }
 

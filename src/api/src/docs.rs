@@ -1,16 +1,20 @@
 //! The OpenAPI document and the pages that show it.
 
-use crate::{failure::Problem, native, placement, probes};
+use crate::{app::resource, failure::Problem, media, native, placement, probes};
 use actix_web::{
     HttpResponse,
-    http::header,
-    web::{self, ServiceConfig},
+    http::{Method, header},
+    web::{self, Bytes, ServiceConfig},
 };
+use std::sync::LazyLock;
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{ApiKey, ApiKeyValue, SecurityScheme},
 };
-use utoipa_swagger_ui::SwaggerUi;
+use utoipa_swagger_ui::{Config, SwaggerUi};
+
+/// Where the document is served.
+const DOCUMENT: &str = "/openapi.json";
 
 #[derive(OpenApi)]
 #[openapi(
@@ -50,10 +54,21 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
     document
 }
 
+/// The document as it is sent, written once for all workers.
+static WRITTEN: LazyLock<Bytes> =
+    LazyLock::new(|| openapi().to_json().map_or_else(|_| Bytes::new(), Bytes::from));
+
 pub(crate) fn routes(config: &mut ServiceConfig) {
     config
-        .service(web::resource("/docs").to(async || {
-            HttpResponse::PermanentRedirect().insert_header((header::LOCATION, "/docs/")).finish()
-        }))
-        .service(SwaggerUi::new("/docs/{_:.*}").url("/openapi.json", openapi()));
+        .service(resource(DOCUMENT, [(Method::GET, web::to(document))]))
+        .service(resource("/docs", [(Method::GET, web::to(redirect))]))
+        .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)));
+}
+
+async fn document() -> HttpResponse {
+    HttpResponse::Ok().content_type(media::JSON).body(WRITTEN.clone())
+}
+
+async fn redirect() -> HttpResponse {
+    HttpResponse::PermanentRedirect().insert_header((header::LOCATION, "/docs/")).finish()
 }

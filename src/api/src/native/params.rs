@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use actix_web::HttpRequest;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map::Entry};
 use stowplan_model::Uuid;
 use stowplan_scheduler::{SchedulerError, fields::FieldErrors};
 
@@ -25,10 +25,11 @@ impl Params {
         let mut errors = FieldErrors::default();
         let mut given = BTreeMap::new();
         for (name, value) in pairs.into_inner() {
-            if given.contains_key(&name) {
-                errors.add(name, &value, "each parameter once");
-            } else {
-                given.insert(name, value);
+            match given.entry(name) {
+                Entry::Vacant(entry) => drop(entry.insert(value)),
+                Entry::Occupied(entry) => {
+                    errors.add(entry.key().clone(), &value, "each parameter once");
+                }
             }
         }
         Ok(Self { given, errors })

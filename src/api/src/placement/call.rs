@@ -16,7 +16,7 @@ use crate::{
     version::{Feature, Version},
 };
 use actix_web::{
-    FromRequest, HttpMessage, HttpRequest, HttpResponse,
+    FromRequest, HttpMessage, HttpRequest, HttpResponse, HttpResponseBuilder,
     dev::Payload,
     http::{
         StatusCode,
@@ -196,8 +196,8 @@ impl<O> Call<O> {
     }
 
     /// An answer with a body; from 1.15 on it says when that last changed.
-    pub fn json(&self, body: &impl Serialize, modified: Micros) -> Answer {
-        self.json_with(StatusCode::OK, body, modified, None)
+    pub fn json(&self, body: &impl Serialize, modified: impl Into<Option<Micros>>) -> Answer {
+        self.json_with(StatusCode::OK, body, modified.into(), None)
     }
 
     /// An answer with a status, a body and where that can be found.
@@ -205,13 +205,13 @@ impl<O> Call<O> {
         &self,
         status: StatusCode,
         body: &impl Serialize,
-        modified: Micros,
+        modified: impl Into<Option<Micros>>,
         location: Option<String>,
     ) -> Answer {
         let bytes = self.intact(serde_json::to_vec(body))?;
         let mut response = HttpResponse::build(status);
         response.insert_header((header::CONTENT_TYPE, media::JSON));
-        self.cache_headers(&mut response, modified);
+        self.cache_headers(&mut response, modified.into());
         if let Some(location) = location {
             response.insert_header((header::LOCATION, self.address(&location)));
         }
@@ -223,7 +223,7 @@ impl<O> Call<O> {
         let bytes = self.intact(bytes)?;
         let mut response = HttpResponse::Ok();
         response.insert_header((header::CONTENT_TYPE, media::JSON));
-        self.cache_headers(&mut response, modified);
+        self.cache_headers(&mut response, Some(modified));
         Ok(response.body(bytes))
     }
 
@@ -247,7 +247,7 @@ impl<O> Call<O> {
             response.insert_header((header::LOCATION, self.address(&location)));
         }
         if let Some(modified) = modified {
-            self.cache_headers(&mut response, modified);
+            self.cache_headers(&mut response, Some(modified));
         }
         Ok(response.finish())
     }
@@ -257,12 +257,15 @@ impl<O> Call<O> {
         self.bare(StatusCode::NO_CONTENT, None, None)
     }
 
-    fn cache_headers(&self, response: &mut actix_web::HttpResponseBuilder, modified: Micros) {
-        if self.version.has(Feature::CacheHeaders) {
+    fn cache_headers(&self, response: &mut HttpResponseBuilder, modified: Option<Micros>) {
+        if !self.version.has(Feature::CacheHeaders) {
+            return;
+        }
+        response.insert_header((header::CACHE_CONTROL, "no-cache"));
+        if let Some(modified) = modified {
             let seconds = u64::try_from(modified.seconds()).unwrap_or(0);
             let date = HttpDate::from(UNIX_EPOCH + Duration::from_secs(seconds));
             response.insert_header((header::LAST_MODIFIED, header::LastModified(date)));
-            response.insert_header((header::CACHE_CONTROL, "no-cache"));
         }
     }
 }

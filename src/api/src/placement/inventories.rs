@@ -49,7 +49,9 @@ fn view(inventory: &Inventory, generation: i64) -> ProviderInventory {
 pub async fn list(call: Call<ListInventories>, Part(uuid): Part) -> Answer {
     let image = call.image();
     let at = provider(&image, provider_uuid(&uuid)?)?;
-    call.json(&ProviderInventories::of_image(&image, at), call.now())
+    let has_some = image.providers.get(at).is_some_and(|provider| !provider.classes.is_empty());
+    let modified = has_some.then(|| call.now());
+    call.json(&ProviderInventories::of_image(&image, at), modified)
 }
 
 /// Adds an inventory to a provider.
@@ -92,7 +94,8 @@ pub async fn set(call: Call<SetInventories>, Part(text): Part, Body(body): Body)
     let generation = call
         .write(move |image, _| set_inventories(image, uuid, given, &proposed, reserving))
         .await?;
-    call.json(&ProviderInventories::given(&wanted, generation), call.now())
+    let modified = (!wanted.is_empty()).then(|| call.now());
+    call.json(&ProviderInventories::given(&wanted, generation), modified)
 }
 
 /// Deletes all inventories of a provider.

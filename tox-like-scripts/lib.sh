@@ -117,12 +117,19 @@ target_folder() {
 }
 
 # Runs tests: with nextest where it is installed, which is faster.
-#   cargo_tests ARGUMENTS...
+#   cargo_tests unit|functional
+# The whole workspace is named either way, so that nothing is built a second time
+# with other features.
 cargo_tests() {
+    local crate=stowplan-tests
     if cargo nextest --version >/dev/null 2>&1; then
-        cargo nextest run --no-fail-fast "$@"
+        local filter="package($crate)"
+        [ "$1" = functional ] || filter="not $filter"
+        cargo nextest run --no-fail-fast --workspace -E "$filter"
+    elif [ "$1" = functional ]; then
+        cargo test --no-fail-fast --package "$crate"
     else
-        cargo test --no-fail-fast "$@"
+        cargo test --no-fail-fast --workspace --exclude "$crate" --lib --bins --tests
     fi
 }
 

@@ -32,7 +32,8 @@ pub struct ProviderUpdate {
 /// Creates a provider: `POST /resource_providers`. Gives its row.
 ///
 /// # Errors
-/// When the parent does not exist, or the uuid or name is taken.
+/// When the name is empty, the parent does not exist, or the uuid or name is
+/// taken.
 pub fn create_provider(
     image: &Image,
     new: &NewProvider,
@@ -40,6 +41,9 @@ pub fn create_provider(
 ) -> Result<(Change, ProviderRow), PlacementError> {
     let refuse =
         |fault| PlacementError::ProviderCreate { name: new.name.clone(), uuid: new.uuid, fault };
+    if new.name.is_empty() {
+        return Err(refuse(TreeFault::NoName));
+    }
     let root = match new.parent {
         None => new.uuid,
         Some(parent) if parent == new.uuid => return Err(refuse(TreeFault::OwnParent)),

@@ -86,7 +86,9 @@ impl Plan {
                 Ok(Some(group)) => groups.push(group),
                 Ok(None) => return Ok(None),
                 Err(error) => {
-                    let mut dead = !any_root(image, &root_required, &root_forbidden);
+                    let asks_for_roots = !(root_required.is_empty() && root_forbidden.is_empty());
+                    let mut dead =
+                        asks_for_roots && !any_root(image, &root_required, &root_forbidden);
                     for group in groups {
                         dead = dead || !alone(plan(vec![group]));
                     }

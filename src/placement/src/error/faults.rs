@@ -31,9 +31,12 @@ pub struct InventoryInUse {
     pub provider: Uuid,
 }
 
-/// Why a provider cannot stand where it is put.
+/// Why a provider cannot be made, or stand where it is put.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum TreeFault {
+    /// A new provider has no name. (An old one may lose it, as the peer has it.)
+    #[error("name is required")]
+    NoName,
     /// The parent is the provider itself.
     #[error(
         "parent provider UUID cannot be same as UUID. \
@@ -58,7 +61,7 @@ impl TreeFault {
     pub(super) fn action(self) -> &'static str {
         match self {
             // The peer answers a missing parent with this word on update too.
-            Self::OwnParent | Self::NoParent => "create",
+            Self::NoName | Self::OwnParent | Self::NoParent => "create",
             Self::Reparenting | Self::Unparenting | Self::Loop => "update",
         }
     }

@@ -7,15 +7,19 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod cloud;
 mod model;
 mod reading;
+mod requests;
 mod worker;
 
+use cloud::Cloud;
 use model::World;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use std::{
     env,
+    ops::Range,
     sync::atomic::{AtomicBool, Ordering::SeqCst},
     thread,
     time::{Duration, Instant},
@@ -23,18 +27,20 @@ use std::{
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_tests::{Builder, Server};
 use uuid::Uuid;
-use worker::{Shared, Tally, Worker};
+use worker::{Tally, Worker};
 
 /// Clients that write at once: enough that commits hold several changes.
 const WORKERS: u64 = 6;
-/// How long the load may last in a round, in milliseconds.
-const LOAD: std::ops::Range<u64> = 20..150;
+/// How long the load may last in a round, in milliseconds: on the embedded
+/// database, and on a server.
+const LOAD: Range<u64> = 20..300;
+const LOAD_ON_SERVER: Range<u64> = 50..500;
 /// Every so many rounds the service is asked to end, and not killed.
 const GENTLE: u64 = 10;
 
 #[test]
 fn sqlite() {
-    run(Builder::new().set("placement_database.sqlite_synchronous=true"), rounds(220));
+    run(Builder::new().set("placement_database.sqlite_synchronous=true"), rounds(220), LOAD);
 }
 
 #[test]
@@ -53,7 +59,7 @@ fn on_server(kind: Kind) {
         return;
     };
     let connection = format!("placement_database.connection={}", database.url());
-    run(Builder::new().set(&connection), rounds(15));
+    run(Builder::new().set(&connection), rounds(15), LOAD_ON_SERVER);
 }
 
 fn rounds(usual: u64) -> u64 {
@@ -66,23 +72,23 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 /// Ends and starts the service this often, and looks at it each time.
-fn run(builder: Builder, rounds: u64) {
+fn run(builder: Builder, rounds: u64, load: Range<u64>) {
     let seed = number("STOWPLAN_FAULT_SEED").unwrap_or_else(|| Uuid::new_v4().as_u64_pair().1);
     println!("STOWPLAN_FAULT_SEED={seed} STOWPLAN_FAULT_ROUNDS={rounds}");
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut server = builder.start();
-    let shared = Shared::set_up(&server.client());
+    let cloud = Cloud::set_up(&server.client());
     let mut workers: Vec<Worker> = (0..WORKERS)
         .map(|number| Worker::new(number, ChaCha8Rng::seed_from_u64(seed ^ (number + 1))))
         .collect();
     for round in 1..=rounds {
-        let load = Duration::from_millis(random.random_range(LOAD));
+        let load = Duration::from_millis(random.random_range(load.clone()));
         let began = Instant::now();
-        workers = under_load(&mut server, &shared, workers, load, round % GENTLE == 0);
+        workers = under_load(&mut server, &cloud, workers, load, round % GENTLE == 0);
         let ended = Instant::now();
         server.start_again();
         let started = Instant::now();
-        settle(&server, &shared, &mut workers, round);
+        settle(&server, &cloud, &mut workers, round);
         println!(
             "round {round}: load {:?}, start {:?}, look {:?}",
             ended - began,
@@ -102,7 +108,7 @@ fn run(builder: Builder, rounds: u64) {
 /// Lets all workers at the service until it ends.
 fn under_load(
     server: &mut Server,
-    shared: &Shared,
+    cloud: &Cloud,
     workers: Vec<Worker>,
     load: Duration,
     is_gentle: bool,
@@ -114,7 +120,7 @@ fn under_load(
             .map(|mut worker| {
                 let (client, is_ending) = (server.client(), &is_ending);
                 scope.spawn(move || {
-                    worker.work(&client, shared, is_ending);
+                    worker.work(&client, cloud, is_ending);
                     worker
                 })
             })
@@ -133,11 +139,16 @@ fn under_load(
 
 /// Compares what the service says now with what it has acknowledged; what was
 /// under way is known from here on.
-fn settle(server: &Server, shared: &Shared, workers: &mut [Worker], round: u64) {
-    let actual = reading::read(&server.client(), shared);
+fn settle(server: &Server, cloud: &Cloud, workers: &mut [Worker], round: u64) {
+    let client = server.client();
+    Cloud::heartbeat(&client);
+    let actual = reading::read(&client, cloud);
     let mut expected = World::new();
     for worker in workers {
         worker.settle(&actual, round);
+        if let Some(decision) = worker.decision {
+            let _ = client.get(&format!("/v1/decisions/{decision}")).expect(200);
+        }
         expected.extend(worker.known.clone());
     }
     model::assert_same(&actual, &expected, round);

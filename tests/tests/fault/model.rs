@@ -28,9 +28,19 @@ pub enum Object {
 /// All things, by their uuid.
 pub type World = BTreeMap<Uuid, Object>;
 
-/// What a request leaves when it succeeds: the objects that it writes, none
-/// where it removes one.
-pub type Effect = BTreeMap<Uuid, Option<Object>>;
+/// Objects as a request leaves them; none where it removes one.
+pub type Written = BTreeMap<Uuid, Option<Object>>;
+
+/// What a request does when it succeeds.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    Writes(Written),
+    /// Each of the servers gets this from one provider of the service's choice.
+    Places {
+        servers: Vec<Uuid>,
+        resources: Resources,
+    },
+}
 
 /// What must come of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,33 +61,85 @@ pub struct Request {
     pub outcome: Outcome,
 }
 
-/// Takes an effect into account.
-pub fn apply(world: &mut World, effect: Effect) {
-    for (uuid, object) in effect {
+impl Effect {
+    /// Of a request that must be refused.
+    pub fn nothing() -> Self {
+        Self::Writes(Written::new())
+    }
+
+    /// Of a request about one object.
+    pub fn one(uuid: Uuid, object: Option<Object>) -> Self {
+        Self::Writes(Written::from([(uuid, object)]))
+    }
+
+    /// What is written, where the answer tells the rest.
+    ///
+    /// # Panics
+    /// When the answer does not tell it, or does not give what was asked for.
+    pub fn answered(self, body: &str) -> Written {
+        let (servers, resources) = match self {
+            Self::Writes(written) => return written,
+            Self::Places { servers, resources } => (servers, resources),
+        };
+        let answer: Value = serde_json::from_str(body).expect("JSON");
+        let selections = answer["selections"].as_array().expect("selections");
+        assert_eq!(servers.len(), selections.len(), "{body}");
+        let placed = servers.into_iter().zip(selections).map(|(server, selection)| {
+            assert_eq!(selection["instance_uuid"], server.to_string(), "{body}");
+            let host = selection["compute_node_uuid"].as_str().and_then(|uuid| uuid.parse().ok());
+            (server, Some(placed(host.expect("a host"), &resources)))
+        });
+        placed.collect()
+    }
+
+    /// What a request whose answer was lost has written: all that it does, or
+    /// nothing.
+    ///
+    /// # Panics
+    /// When it has written a part.
+    pub fn found(&self, before: &World, actual: &World) -> Written {
+        let mut all = match self {
+            Self::Writes(written) => written.clone(),
+            Self::Places { servers, resources } => servers
+                .iter()
+                .map(|server| (*server, Some(placed(host_of(actual.get(server)), resources))))
+                .collect(),
+        };
+        let is_after = all.iter().all(|(uuid, object)| actual.get(uuid) == object.as_ref());
+        let is_before = all.keys().all(|uuid| actual.get(uuid) == before.get(uuid));
+        assert!(
+            is_after || is_before,
+            "neither done nor undone: {self:#?}\nbefore: {:#?}\nnow: {:#?}",
+            all.keys().map(|uuid| before.get(uuid)).collect::<Vec<_>>(),
+            all.keys().map(|uuid| actual.get(uuid)).collect::<Vec<_>>(),
+        );
+        all.retain(|_, _| is_after);
+        all
+    }
+}
+
+/// A server that was placed.
+fn placed(host: Uuid, resources: &Resources) -> Object {
+    Object::Consumer { generation: 1, allocations: [(host, resources.clone())].into() }
+}
+
+/// The first provider that a server is found on; nil when it holds nothing.
+fn host_of(server: Option<&Object>) -> Uuid {
+    match server {
+        Some(Object::Consumer { allocations, .. }) => allocations.keys().next().copied(),
+        _ => None,
+    }
+    .unwrap_or_default()
+}
+
+/// Takes what was written into account.
+pub fn apply(world: &mut World, written: Written) {
+    for (uuid, object) in written {
         match object {
             Some(object) => world.insert(uuid, object),
             None => world.remove(&uuid),
         };
     }
-}
-
-/// Whether a request whose answer was lost has been carried out.
-///
-/// # Panics
-/// When it has in part.
-pub fn is_done(request: &Request, before: &World, actual: &World) -> bool {
-    let is = |wanted: &dyn Fn(&Uuid) -> Option<Object>| {
-        request.effect.keys().all(|uuid| actual.get(uuid) == wanted(uuid).as_ref())
-    };
-    let is_after = is(&|uuid| request.effect[uuid].clone());
-    let is_before = is(&|uuid| before.get(uuid).cloned());
-    assert!(
-        is_after || is_before,
-        "neither done nor undone: {request:#?}\nbefore: {:#?}\nnow: {:#?}",
-        request.effect.keys().map(|uuid| before.get(uuid)).collect::<Vec<_>>(),
-        request.effect.keys().map(|uuid| actual.get(uuid)).collect::<Vec<_>>(),
-    );
-    is_after
 }
 
 /// # Panics
@@ -93,4 +155,9 @@ pub fn assert_same(actual: &World, expected: &World, round: u64) {
         })
         .collect();
     assert!(wrong.is_empty(), "round {round}:\n{}", wrong.join("\n"));
+}
+
+/// Units by resource class.
+pub fn resources<const N: usize>(amounts: [(&str, i64); N]) -> Resources {
+    amounts.into_iter().map(|(class, amount)| (class.to_owned(), amount)).collect()
 }

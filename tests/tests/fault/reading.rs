@@ -2,8 +2,9 @@
 //! checked.
 
 use crate::{
+    cloud::Cloud,
     model::{Object, Resources, World},
-    worker::Shared,
+    requests::PROJECT,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,9 +16,10 @@ struct Providers {
     resource_providers: Vec<Provider>,
 }
 
+/// A provider as lists show it.
 #[derive(Deserialize)]
-struct Provider {
-    uuid: Uuid,
+pub struct Provider {
+    pub uuid: Uuid,
     name: String,
     generation: i64,
     parent_provider_uuid: Option<Uuid>,
@@ -65,20 +67,18 @@ struct HeldThere {
     resources: Resources,
 }
 
-/// Reads everything but the shared providers, which are checked to be as they
-/// were made.
+/// Reads everything but the hosts' providers, which are checked to be as they
+/// were reported.
 ///
 /// # Panics
 /// When the usage of a provider is not the sum of its allocations, is above its
 /// capacity, or two views of a consumer differ.
-pub fn read(client: &Client, shared: &Shared) -> World {
+pub fn read(client: &Client, cloud: &Cloud) -> World {
     let mut world = World::new();
     let mut held: Resources = Resources::new();
-    for provider in get::<Providers>(client, "/resource_providers").resource_providers {
+    for provider in providers(client) {
         let path = format!("/resource_providers/{}", provider.uuid);
-        let inventories: Inventories = get(client, &format!("{path}/inventories"));
-        let inventories: Resources =
-            inventories.inventories.into_iter().map(|(class, of)| (class, of.total)).collect();
+        let inventories = inventories(client, provider.uuid);
         let sums = add_shares(client, &path, provider.uuid, &mut world);
         let usages = get::<Usages>(client, &format!("{path}/usages")).usages;
         let wanted: Resources =
@@ -88,8 +88,8 @@ pub fn read(client: &Client, shared: &Shared) -> World {
             assert!(*used <= at(&inventories, class), "{path} holds {used} {class}");
             *held.entry(class.clone()).or_default() += used;
         }
-        if shared.providers.contains(&provider.uuid) {
-            assert_eq!(inventories, shared.inventories, "of the shared provider {path}");
+        if let Some(reported) = cloud.inventories.get(&provider.uuid) {
+            assert_eq!(inventories, *reported, "of the host at {path}");
             continue;
         }
         let traits = get::<Traits>(client, &format!("{path}/traits")).traits;
@@ -104,6 +104,18 @@ pub fn read(client: &Client, shared: &Shared) -> World {
     }
     assert_eq!(by_project(client), held, "usages of the project and all allocations");
     world
+}
+
+/// All providers.
+pub fn providers(client: &Client) -> Vec<Provider> {
+    get::<Providers>(client, "/resource_providers").resource_providers
+}
+
+/// The totals of a provider's inventories.
+pub fn inventories(client: &Client, provider: Uuid) -> Resources {
+    let path = format!("/resource_providers/{provider}/inventories");
+    let all = get::<Inventories>(client, &path).inventories;
+    all.into_iter().map(|(class, inventory)| (class, inventory.total)).collect()
 }
 
 fn at(resources: &Resources, class: &str) -> i64 {
@@ -137,7 +149,7 @@ fn by_consumer(client: &Client, consumer: Uuid) -> Object {
 }
 
 fn by_project(client: &Client) -> Resources {
-    let path = format!("/usages?project_id={}", crate::worker::PROJECT);
+    let path = format!("/usages?project_id={}", PROJECT);
     get::<Usages>(&client.clone().at("1.37"), &path).usages
 }
 

@@ -6,7 +6,11 @@
 
 mod common;
 
-use common::{Op, databases, faults, fingerprint, open, ops, propose, run, seed};
+use common::{
+    Op, databases,
+    look::{faults, fingerprint},
+    open, ops, propose, run, seed,
+};
 use proptest::{
     prelude::*,
     test_runner::{Config, TestRunner},

@@ -11,8 +11,6 @@ use stowplan_db::{
     ConnectSpec,
     testing::{Kind, TestDatabase},
 };
-use stowplan_engine::table::Figure;
-use stowplan_engine::view::HostView;
 use stowplan_ledger::{
     Change, Image, Ledger, Limits, OpenOptions, Quiet, Record, WriteError,
     image::providers::At,
@@ -23,12 +21,15 @@ use stowplan_ledger::{
 };
 use stowplan_model::{Inventory, Micros, Uuid, host::HostReport};
 
-pub const CLASSES: [&str; 3] = ["VCPU", "MEMORY_MB", "CUSTOM_GPU"];
+pub mod look;
+
+pub const CLASSES: [&str; 4] = ["VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_GPU"];
 
 /// One thing that a client does. Numbers pick among what exists.
 #[derive(Clone, Debug)]
 pub enum Op {
     Provider { name: u8, parent: Option<u8> },
+    Move { provider: u8, parent: Option<u8> },
     ProviderGone(u8),
     Inventory { provider: u8, class: u8, total: i64 },
     Traits { provider: u8, traits: u8 },
@@ -40,18 +41,24 @@ pub enum Op {
     HostAggregate { id: u8, hosts: u8 },
     HostAggregateGone(u8),
     Group { id: u8, members: u8 },
+    GroupGone(u8),
+    Queue { id: u8, gone: bool },
     Job { id: u8, tasks: u8 },
+    Task { job: u8, index: u8, host: Option<u8> },
     JobGone(u8),
+    JobAgain { id: u8, tasks: u8 },
 }
 
 pub fn ops() -> impl Strategy<Value = Op> {
     let few = 0..12u8;
-    let amounts = prop::collection::vec((0..12u8, 0..3u8, 1..8i64), 1..4);
+    let amounts = prop::collection::vec((0..12u8, 0..4u8, 1..8i64), 1..4);
     prop_oneof![
         3 => (few.clone(), prop::option::of(0..12u8))
             .prop_map(|(name, parent)| Op::Provider { name, parent }),
         1 => few.clone().prop_map(Op::ProviderGone),
-        4 => (few.clone(), 0..3u8, 1..20i64)
+        1 => (few.clone(), prop::option::of(0..12u8))
+            .prop_map(|(provider, parent)| Op::Move { provider, parent }),
+        4 => (few.clone(), 0..4u8, 1..20i64)
             .prop_map(|(provider, class, total)| Op::Inventory { provider, class, total }),
         1 => (few.clone(), any::<u8>())
             .prop_map(|(provider, traits)| Op::Traits { provider, traits }),
@@ -66,6 +73,11 @@ pub fn ops() -> impl Strategy<Value = Op> {
         1 => (0..3u8, any::<u8>()).prop_map(|(id, hosts)| Op::HostAggregate { id, hosts }),
         1 => (0..3u8).prop_map(Op::HostAggregateGone),
         1 => (0..3u8, any::<u8>()).prop_map(|(id, members)| Op::Group { id, members }),
+        1 => (0..3u8).prop_map(Op::GroupGone),
+        1 => (0..3u8, any::<bool>()).prop_map(|(id, gone)| Op::Queue { id, gone }),
+        2 => (0..4u8, 0..4u8, prop::option::of(0..12u8))
+            .prop_map(|(job, index, host)| Op::Task { job, index, host }),
+        1 => (0..4u8, 0..4u8).prop_map(|(id, tasks)| Op::JobAgain { id, tasks }),
         1 => (0..4u8, 0..4u8).prop_map(|(id, tasks)| Op::Job { id, tasks }),
         1 => (0..4u8).prop_map(Op::JobGone),
     ]
@@ -124,6 +136,15 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
                 created,
                 updated,
             }));
+        }
+        Op::Move { provider, parent } => {
+            let at = at(*provider).ok_or("no provider")?;
+            moved(
+                image,
+                at,
+                parent.and_then(|p| image.providers.find(id("provider", p))),
+                &mut change,
+            )?;
         }
         Op::ProviderGone(number) => {
             let at = at(*number).ok_or("no provider")?;
@@ -206,9 +227,11 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
             let instances = (0..8u8).filter(|bit| lists >> bit & 1 == 1);
             let report = HostReport {
                 uuid: row.uuid,
-                vcpus: Some(16),
-                memory_mb: Some(1024),
+                vcpus: vcpus_used.map(|_| 16),
+                memory_mb: vcpus_used.map(|_| 1024),
                 vcpus_used: *vcpus_used,
+                free_disk_gb: vcpus_used.filter(|used| used % 2 == 0),
+                disk_available_least: (lists % 3 == 0).then_some(3),
                 instances: instances.map(|bit| (consumer_id(bit), Default::default())).collect(),
                 ..HostReport::default()
             };
@@ -285,10 +308,37 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
                 updated,
             }));
         }
-        Op::Job { id: number, tasks } => job(image, *number, *tasks, &mut change)?,
+        Op::GroupGone(number) => {
+            let uuid = id("group", *number);
+            image.server_groups.get(uuid).ok_or("no group")?;
+            change.push(Record::ServerGroupGone(uuid));
+        }
+        Op::Queue { id: number, gone } => queue(image, &format!("q{number}"), *gone, &mut change)?,
+        Op::Job { id: number, tasks } => {
+            if image.batch.jobs.get(id("job", *number)).is_some() {
+                return Err("exists");
+            }
+            job(image, *number, *tasks, &mut change);
+        }
+        Op::Task { job, index, host } => {
+            let job = image.batch.jobs.get(id("job", *job)).ok_or("no job")?;
+            let task = image.batch.tasks_of(job.id).nth(usize::from(*index)).ok_or("no task")?;
+            let host = host.map(|number| id("provider", number));
+            let state = if host.is_some() { "Bound" } else { "Pending" };
+            let task = TaskRow::clone(task);
+            change.push(Record::Task(TaskRow { host, state: state.to_owned(), ..task }));
+            let phase = if host.is_some() { "Running" } else { "Inqueue" };
+            let job = JobRow { phase: phase.to_owned(), ..JobRow::clone(job) };
+            change.push(Record::Job(Box::new(job)));
+        }
         Op::JobGone(number) => {
             image.batch.jobs.get(id("job", *number)).ok_or("no job")?;
             change.push(Record::JobGone(id("job", *number)));
+        }
+        Op::JobAgain { id: number, tasks } => {
+            image.batch.jobs.get(id("job", *number)).ok_or("no job")?;
+            change.push(Record::JobGone(id("job", *number)));
+            job(image, *number, *tasks, &mut change);
         }
     }
     Ok((change, ()))
@@ -359,23 +409,58 @@ fn bump(image: &Image, providers: impl Iterator<Item = At>, change: &mut Change)
     }
 }
 
-fn job(image: &Image, number: u8, tasks: u8, change: &mut Change) -> Result<(), &'static str> {
+/// Moves a provider with all below it, and gives it another name.
+fn moved(
+    image: &Image,
+    at: At,
+    parent: Option<At>,
+    change: &mut Change,
+) -> Result<(), &'static str> {
+    let above = |at: At| image.providers.get(at).unwrap().parent;
+    let is_below = |other: At| std::iter::successors(Some(other), |at| above(*at)).any(|a| a == at);
+    if parent.is_some_and(is_below) {
+        return Err("a circle");
+    }
+    let root = parent.map_or(at, |parent| image.providers.get(parent).unwrap().root);
+    let root = image.providers.uuid(root);
+    if parent.is_some() && image.hosts.get(image.providers.uuid(at)).is_some() {
+        return Err("is a host");
+    }
+    let below = image.providers.tree_of(at).iter().copied().filter(|other| is_below(*other));
+    for other in below {
+        let mut row = image.provider_row(other).unwrap();
+        row.root = root;
+        if other == at {
+            row.parent = parent.map(|parent| image.providers.uuid(parent));
+            row.name.push('+');
+        }
+        change.push(Record::Provider(row));
+    }
+    Ok(())
+}
+
+fn queue(image: &Image, name: &str, gone: bool, change: &mut Change) -> Result<(), &'static str> {
+    let before = image.batch.queue(name);
+    if gone {
+        before.ok_or("no queue")?;
+        change.push(Record::QueueGone(name.to_owned()));
+        return Ok(());
+    }
+    change.push(Record::Queue(QueueRow {
+        id: before.map_or(image.batch.next_queue_id(), |queue| queue.id),
+        name: name.to_owned(),
+        spec: serde_json::json!({"weight": image.seq()}),
+        state: "Open".to_owned(),
+        generation: before.map_or(1, |queue| queue.generation + 1),
+        created: Micros(1),
+        updated: Micros(2),
+    }));
+    Ok(())
+}
+
+fn job(image: &Image, number: u8, tasks: u8, change: &mut Change) {
     let uuid = id("job", number);
-    if image.batch.jobs.get(uuid).is_some() {
-        return Err("exists");
-    }
     let (created, updated) = (Micros(1), Micros(2));
-    if image.batch.queue("default").is_none() {
-        change.push(Record::Queue(QueueRow {
-            id: image.batch.next_queue_id(),
-            name: "default".to_owned(),
-            spec: serde_json::json!({"weight": 1}),
-            state: "Open".to_owned(),
-            generation: 1,
-            created,
-            updated,
-        }));
-    }
     let job = image.batch.jobs.next_id();
     change.push(Record::Job(Box::new(JobRow {
         id: job,
@@ -404,64 +489,6 @@ fn job(image: &Image, number: u8, tasks: u8, change: &mut Change) -> Result<(), 
             updated,
         }));
     }
-    Ok(())
-}
-
-/// All that can be asked of an image, whatever places it uses inside.
-pub fn fingerprint(image: &Image) -> (Vec<Record>, Vec<String>) {
-    let mut derived = vec![format!("seq {}", image.seq())];
-    // Scans meet providers in order of creation, in every image.
-    let blocks = image.providers.blocks().iter().enumerate();
-    let scanned = blocks.flat_map(|(b, block)| block.live().iter().map(move |i| At::of(b, i)));
-    let scanned: Vec<_> = scanned.map(|at| image.providers.uuid(at)).collect();
-    let created: Vec<_> = image.providers.iter().map(|at| image.providers.uuid(at)).collect();
-    assert_eq!(scanned, created);
-    for at in image.providers.iter() {
-        let row = image.providers.get(at).unwrap();
-        let sums = CLASSES
-            .iter()
-            .filter_map(|class| image.classes.ix(class))
-            .map(|class| (image.providers.used(at, class), image.providers.capacity(at, class)));
-        let holders: Vec<_> = image.consumers.of_provider(at).map(|c| c.uuid).collect();
-        let tree: Vec<_> = row.tree.iter().map(|at| image.providers.uuid(*at)).collect();
-        derived.push(format!("{} {:?} {holders:?} {tree:?}", row.uuid, sums.collect::<Vec<_>>()));
-    }
-    for host in image.hosts.iter() {
-        let table = image.hosts.table();
-        let figures: Vec<_> = Figure::ALL.iter().map(|f| table.figure(*f, host.ix)).collect();
-        let instances: Vec<_> =
-            table.instances(host.ix).as_slice().iter().map(|(uuid, _)| *uuid).collect();
-        let aggregates: Vec<_> = table
-            .aggregates_of(host.ix)
-            .into_iter()
-            .flat_map(|set| set.iter())
-            .map(|aggregate| aggregate.id)
-            .collect();
-        derived.push(format!("{} {figures:?} {instances:?} {aggregates:?}", host.row.host));
-    }
-    (image.dump(), derived)
-}
-
-/// What is over capacity, or counted wrongly.
-pub fn faults(image: &Image) -> Vec<String> {
-    let mut faults = Vec::new();
-    for at in image.providers.iter() {
-        for class in CLASSES.iter().filter_map(|class| image.classes.ix(class)) {
-            let used = image.providers.used(at, class);
-            let held: i64 = image
-                .consumers
-                .iter()
-                .flat_map(|c| &c.allocations)
-                .filter(|a| a.provider == at && a.class == class)
-                .map(|a| a.used)
-                .sum();
-            let capacity = image.providers.capacity(at, class).unwrap_or(0);
-            if used != held || used > capacity {
-                faults.push(format!("{at:?} {class:?}: used {used}, held {held} of {capacity}"));
-            }
-        }
-    }
-    faults
 }
 
 pub async fn open(spec: ConnectSpec) -> Ledger {
@@ -481,9 +508,15 @@ pub async fn databases() -> Vec<TestDatabase> {
     all
 }
 
+/// Does one thing. What is acknowledged is in the image from then on.
 pub async fn run(ledger: &Ledger, op: Op) -> Result<(), &'static str> {
-    match ledger.write("req-test", move |image| propose(image, &op)).await {
-        Ok(()) => Ok(()),
+    let proposal =
+        move |image: &Image| propose(image, &op).map(|(change, ())| (change, image.next_seq()));
+    match ledger.write("req-test", proposal).await {
+        Ok(seq) => {
+            assert!(ledger.image().seq() >= seq, "answered before it was published");
+            Ok(())
+        }
         Err(WriteError::Refused(why)) => Err(why),
         Err(WriteError::Unavailable(why)) => panic!("{why}"),
     }

@@ -80,7 +80,7 @@ pub fn place_servers(client: &Client, from: usize) -> anyhow::Result<Placed> {
         }
     };
     thread::scope(|scope| {
-        let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(&ask)).collect();
+        let askers: Vec<_> = (0..ASKERS).map(|_| scope.spawn(ask)).collect();
         let broke = |_| Err(anyhow!("a thread broke off"));
         askers.into_iter().try_for_each(|asker| asker.join().unwrap_or_else(broke))
     })?;

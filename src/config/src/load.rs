@@ -8,7 +8,7 @@ use crate::known;
 use crate::names::{nearest_option, nearest_section};
 use crate::options::{SECTIONS, Settings, options};
 use crate::origin::Origin;
-use crate::redact::shown;
+use crate::redact::{is_secret_key, shown};
 use crate::settle;
 use crate::sources::{Collected, Sources, Written};
 use crate::spec::OptionSpec;
@@ -16,6 +16,11 @@ use crate::value::Input;
 
 /// Beginning of the sections with free keys for a plugin of batch scheduling.
 pub(crate) const PLUGIN_PREFIX: &str = "batch:";
+
+/// What is wrong with a reference in a value that is not to be shown: what
+/// stands after the sign may be a part of a password.
+const HIDDEN_REFERENCE: &str =
+    "expected the name of an option after each $ (a dollar sign itself is $$)";
 
 /// A configuration that holds, and what was odd about it.
 #[derive(Clone, Debug, Default)]
@@ -129,6 +134,7 @@ impl Loading<'_> {
             texts.iter().map(|text| references.resolve(section, text)).collect();
         let mut notes = Vec::new();
         let problem = match resolved {
+            Err(_) if spec.meta.is_secret => HIDDEN_REFERENCE.to_owned(),
             Err(problem) => problem,
             Ok(texts) => {
                 let settings = &mut self.loaded.settings;
@@ -174,7 +180,11 @@ impl Loading<'_> {
                     origin: written.origin.clone(),
                     option: Some((written.section.clone(), written.option.clone())),
                     value: None,
-                    problem,
+                    problem: if is_secret_key(&written.option) {
+                        HIDDEN_REFERENCE.to_owned()
+                    } else {
+                        problem
+                    },
                 }),
             }
         }

@@ -14,11 +14,13 @@ pub(crate) fn shown(meta: &Meta, text: &str) -> String {
 
 /// The value of a free key as it may be shown.
 pub(crate) fn shown_free(key: &str, text: &str) -> String {
+    if is_secret_key(key) { HIDDEN.to_owned() } else { url_passwords(text) }
+}
+
+/// Whether a free key is called like one that holds a secret.
+pub(crate) fn is_secret_key(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    if ["password", "secret", "token"].iter().any(|word| key.contains(word)) {
-        return HIDDEN.to_owned();
-    }
-    url_passwords(text)
+    ["password", "secret", "token"].iter().any(|word| key.contains(word))
 }
 
 /// Hides passwords in addresses: `scheme://user:***@host`, in lists of hosts

@@ -303,7 +303,8 @@ impl Collected {
     fn new(root: Value, folder: Option<PathBuf>) -> Self {
         let mut written = Vec::new();
         for (section, options) in table(root) {
-            let section = section.trim_start_matches('[').trim_end_matches(']');
+            let section = section.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+            let section = section.unwrap_or_default();
             for (option, value) in table(options) {
                 let ValueKind::Array(values) = value.kind else { continue };
                 let origin = values.last().and_then(Value::origin).unwrap_or_default();

@@ -46,6 +46,10 @@ fn unknown_names_are_warned_of_with_the_nearest() {
             "s.conf:2: [default]: there is no such section, did you mean [DEFAULT]?",
         ),
         ("[a.b]\nk = 1", "s.conf:2: [a.b]: there is no such section"),
+        (
+            "[api]]\nbind_port = 1",
+            "s.conf:2: [api]]: there is no such section, did you mean [api]?",
+        ),
     ];
     for (text, expected) in cases {
         assert_eq!(warnings(&load(text).unwrap()), [expected], "{text}");

@@ -113,6 +113,18 @@ scheduler = $scheduler.max_attempts
 }
 
 #[test]
+fn a_dollar_sign_in_a_password_shows_none_of_it() {
+    let errors = load(
+        "[placement_database]\nconnection = mysql://u:pa$secret@h/d\n\
+         [batch:extender]\napi_token = x$secret\n",
+    );
+    let errors = errors.unwrap_err().to_string();
+    assert_eq!(errors.lines().count(), 2, "{errors}");
+    assert!(errors.contains("[placement_database] connection") && errors.contains("$$"));
+    assert!(!errors.contains("secret"), "{errors}");
+}
+
+#[test]
 fn sections_of_plugins_keep_their_keys() {
     let sources = Sources::new()
         .text("s.conf", "[batch:binpack]\nbinpack.weight = 10\nbinpack.cpu = 5\n")

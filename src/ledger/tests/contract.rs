@@ -7,7 +7,7 @@
 mod common;
 
 use common::{
-    Op, databases,
+    Op, databases, furniture,
     look::{faults, fingerprint},
     open, ops, propose, run, seed,
 };
@@ -40,6 +40,9 @@ async fn replay(ledger: &Ledger) -> Image {
 async fn several_clients(database: &TestDatabase, clients: Vec<Vec<Op>>) {
     let ledger = open(database.spec()).await;
     ledger.write("req-seed", seed).await.unwrap();
+    for op in furniture() {
+        run(&ledger, op).await.unwrap();
+    }
     let tasks = clients.into_iter().map(|ops| {
         let ledger = ledger.clone();
         tokio::spawn(async move {

@@ -51,7 +51,7 @@ pub enum Op {
 
 pub fn ops() -> impl Strategy<Value = Op> {
     let few = 0..12u8;
-    let amounts = prop::collection::vec((0..12u8, 0..4u8, 1..8i64), 1..4);
+    let amounts = prop::collection::vec((0..7u8, 0..4u8, 1..5i64), 1..4);
     prop_oneof![
         3 => (few.clone(), prop::option::of(0..12u8))
             .prop_map(|(name, parent)| Op::Provider { name, parent }),
@@ -64,9 +64,9 @@ pub fn ops() -> impl Strategy<Value = Op> {
             .prop_map(|(provider, traits)| Op::Traits { provider, traits }),
         1 => (few.clone(), any::<u8>())
             .prop_map(|(provider, aggregates)| Op::Aggregates { provider, aggregates }),
-        8 => (0..20u8, amounts, any::<bool>())
+        8 => (0..8u8, amounts, any::<bool>())
             .prop_map(|(consumer, amounts, ours)| Op::Claim { consumer, amounts, ours }),
-        3 => (0..20u8).prop_map(Op::Release),
+        2 => (0..8u8).prop_map(Op::Release),
         2 => (few.clone(), prop::option::of(0..5i64), any::<u8>())
             .prop_map(|(provider, vcpus_used, lists)| Op::Host { provider, vcpus_used, lists }),
         1 => few.clone().prop_map(Op::HostGone),
@@ -109,6 +109,22 @@ pub fn seed(image: &Image) -> Proposed {
         change.records.extend((0..8).map(|i| Record::Trait(row(i, format!("CUSTOM_T{i}")))));
     }
     Ok((change, ()))
+}
+
+/// What is there before the clients come, so that most claims have a chance:
+/// three hosts, a provider below each, and something of everything on them.
+pub fn furniture() -> Vec<Op> {
+    let mut ops = Vec::new();
+    for root in 0..3u8 {
+        ops.push(Op::Provider { name: root, parent: None });
+        ops.push(Op::Provider { name: root + 3, parent: Some(root) });
+        ops.push(Op::Host { provider: root, vcpus_used: None, lists: 0 });
+        for class in 0..4 {
+            ops.push(Op::Inventory { provider: root, class, total: 12 });
+            ops.push(Op::Inventory { provider: root + 3, class, total: 6 });
+        }
+    }
+    ops
 }
 
 /// Checks an operation against an image.

@@ -74,6 +74,16 @@ fn an_address_in_use_is_named_before_a_database_is_made() {
 }
 
 #[test]
+fn a_filter_that_does_not_exist_is_wrong_usage() {
+    let folder = folder(&[]);
+    let set = "filter_scheduler.enabled_filters=ComputeFilter,ComputerFilter";
+    let output = stowplan(&folder, &["serve", "--set", set, "--set", "api.bind_port=0"]);
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("ComputerFilter"), "{}", output.stderr);
+    assert!(!folder.path().join("stowplan.db").exists());
+}
+
+#[test]
 fn believing_any_token_is_for_loopback() {
     let folder = folder(&[]);
     let everywhere = "api.bind_host=0.0.0.0";

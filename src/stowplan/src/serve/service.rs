@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use std::{net::TcpListener, sync::Arc};
 use stowplan_api::ApiState;
 use stowplan_config::Settings;
+use stowplan_engine::Engine;
 use stowplan_ledger::Ledger;
 use stowplan_scheduler::Scheduler;
 use tokio::{
@@ -41,6 +42,9 @@ pub struct Service {
 impl Service {
     /// Takes the address, opens the ledger, then opens the address.
     pub fn open(settings: Settings) -> Result<Self, Fault> {
+        let unusable =
+            |error| Fault::Usage(anyhow::Error::new(error).context("[filter_scheduler]"));
+        Engine::new(&settings).map_err(unusable)?;
         let bound = Bound::take(&settings.api)?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(LEDGER_THREADS)
@@ -49,8 +53,6 @@ impl Service {
             .build()
             .context("cannot start the ledger's threads")?;
         let ledger = runtime.block_on(database::open(&settings, &mut loading::Bar::default()))?;
-        let listeners = runtime.block_on(async { bound.listen() })?;
-        let url = listen::url(&listeners)?;
         let settings = Arc::new(ArcSwap::from_pointee(settings));
         let scheduler = runtime
             .block_on(async { Scheduler::new(ledger.clone(), settings.clone()) })
@@ -58,6 +60,8 @@ impl Service {
         runtime
             .block_on(stowplan_batch::prepare(&ledger, &settings.load(), clock::now()))
             .context("batch jobs")?;
+        let listeners = runtime.block_on(async { bound.listen() })?;
+        let url = listen::url(&listeners)?;
         Ok(Self { runtime, ledger, scheduler, settings, listeners, url })
     }
 

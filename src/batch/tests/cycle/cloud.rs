@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use stowplan_batch::amounts::Dims;
 use stowplan_batch::driver::{Clock, Cycle, CycleReport, Plant};
 use stowplan_batch::spec::{Limits as JobLimits, check, read_job};
@@ -25,6 +25,12 @@ pub struct Cloud {
     pub ledger: Ledger,
     pub settings: Settings,
     time: Arc<AtomicI64>,
+}
+
+/// An id that nobody else has in this run.
+pub fn fresh() -> Uuid {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    Uuid::from_u64_pair(0xf4e5, LAST.fetch_add(1, Ordering::Relaxed))
 }
 
 pub fn inventory(total: i64, allocation_ratio: f64) -> Inventory {
@@ -106,7 +112,7 @@ impl Cloud {
     /// Claims processors of a host for a virtual machine, as Placement's
     /// clients do.
     pub async fn claim(&self, host: Uuid, cpus: i64) -> Result<Uuid, WriteError<PlacementError>> {
-        let consumer = Uuid::new_v4();
+        let consumer = fresh();
         let now = self.now();
         let claim = ConsumerClaim {
             consumer,
@@ -133,7 +139,7 @@ impl Cloud {
         let request = read_job(body.as_bytes()).unwrap();
         let limits = JobLimits { tasks: 1000 };
         let spec = check(&request, "me", &self.dims(), limits).unwrap();
-        let uuid = Uuid::new_v4();
+        let uuid = fresh();
         let submission = Submission {
             uuid,
             namespace: request.namespace.unwrap_or_else(|| "project".to_owned()),

@@ -1,6 +1,6 @@
 //! Reports, cancellation, ends.
 
-use crate::cloud::Cloud;
+use crate::cloud::{Cloud, fresh};
 use stowplan_batch::BatchError;
 use stowplan_batch::life::{JobPhase, TaskState};
 use stowplan_batch::store::{ReportedState, TaskReport, forget};
@@ -40,7 +40,7 @@ async fn reports_are_judged_one_by_one() {
     let job = cloud.submit(TWO).await;
     cloud.cycle().await;
     let tasks = cloud.tasks(job);
-    let (one, other, nobody) = (tasks[0].id, tasks[1].id, Uuid::new_v4());
+    let (one, other, nobody) = (tasks[0].id, tasks[1].id, fresh());
     let verdicts = cloud
         .task_reports(vec![
             report(one, 1, ReportedState::Running),

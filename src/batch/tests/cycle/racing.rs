@@ -1,6 +1,6 @@
 //! Virtual machines and gangs on the same hosts at the same time.
 
-use crate::cloud::Cloud;
+use crate::cloud::{Cloud, fresh};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -91,7 +91,7 @@ async fn a_claim_between_decision_and_commit_is_seen() {
     let half = Plan { binds: plan.binds[..1].to_vec(), ..plan.clone() };
     let refusal = bind(&before, &half, "r", cloud.now()).unwrap_err();
     assert_eq!(refusal, BindRefusal::BelowMinimum { ready: 1, needed: 2 });
-    let other = Plan { job: Uuid::new_v4(), ..plan };
+    let other = Plan { job: fresh(), ..plan };
     assert_eq!(bind(&before, &other, "r", cloud.now()).unwrap_err(), BindRefusal::JobEnded);
 }
 
@@ -101,7 +101,7 @@ async fn names_and_queues_are_checked_at_submission() {
     let job = cloud.submit(r#"{"name": "one", "tasks": [{}]}"#).await;
     let spec = cloud.job(job).spec.unwrap();
     let submission = |name: &str, queue: &str| Submission {
-        uuid: Uuid::new_v4(),
+        uuid: fresh(),
         namespace: "project".to_owned(),
         name: name.to_owned(),
         queue: queue.to_owned(),

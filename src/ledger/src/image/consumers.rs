@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_shared_and_go_with_their_last_holder() {
+    fn texts_are_shared_and_go_with_their_last_holder_as_projects_do() {
         let mut consumers = Consumers::default();
         for (number, texts) in [(1, ["p", "p", "t"]), (2, ["p", "u", "t"]), (1, ["q", "u", "t"])] {
             let consumer = consumer(&mut consumers, number, texts);
@@ -196,9 +196,13 @@ mod tests {
         let users = consumers.iter().map(|consumer| Arc::as_ptr(&consumer.user));
         assert_eq!(users.collect::<std::collections::BTreeSet<_>>().len(), 1);
         assert_eq!(consumers.texts.len(), 4);
+        for (project, number) in [("p", 2), ("q", 1)] {
+            let of: Vec<_> = consumers.of_project(project).map(|c| c.uuid.as_u128()).collect();
+            assert_eq!(of, [number]);
+        }
         consumers.remove(Uuid::from_u128(1));
         assert_eq!(consumers.texts.len(), 3);
         consumers.remove(Uuid::from_u128(2));
-        assert_eq!(consumers.texts.len(), 0);
+        assert_eq!((consumers.texts.len(), consumers.by_project.len()), (0, 0));
     }
 }

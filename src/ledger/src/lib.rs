@@ -8,8 +8,10 @@
 //! changes and how to apply them.
 
 pub mod change;
+mod clock;
 mod decisions;
 mod error;
+mod fence;
 mod heartbeat;
 pub mod image;
 mod journal;
@@ -70,6 +72,7 @@ impl Ledger {
         let lock = options.lock_file.as_deref().map(lock::Lock::take).transpose()?;
         let connection = connect(&options.database).await.map_err(OpenError::database)?;
         migrate(&connection, |_| {}).await.map_err(OpenError::database)?;
+        fence::fence(&connection).await?;
         let image = store::load::load(&connection, progress).await?;
         let shared = Arc::new(Shared::new(connection, options.limits, image));
         let (outbox, inbox) = mpsc::channel(options.limits.queue);

@@ -3,6 +3,7 @@
 
 use crate::{
     change::Entry,
+    clock,
     error::Unavailable,
     image::Image,
     proposal::{Message, Pending},
@@ -16,7 +17,6 @@ use std::{
     time::{Duration, Instant},
 };
 use stowplan_db::{Batch, Connection, DbErr, Trouble, Written, journal_batch};
-use stowplan_model::Micros;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
@@ -213,7 +213,7 @@ impl Writer {
         let before = self.shared.image();
         let mut after = Image::clone(&before);
         let (mut touched, mut entries) = (Touched::default(), Vec::new());
-        let time = now();
+        let time = clock::now();
         let until = Instant::now() + self.shared.limits.batch_time;
         for place in 0..batch.len() {
             if place > 0 && Instant::now() >= until {
@@ -290,10 +290,4 @@ async fn is_in_journal(connection: &Connection, id: &str) -> Result<bool, DbErr>
 
 fn answer(batch: Proposals, outcome: &Result<(), Unavailable>) {
     batch.into_iter().for_each(|pending| pending.answer(outcome.clone()));
-}
-
-/// The writer's clock, for the journal.
-fn now() -> Micros {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    Micros(since.map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX)))
 }

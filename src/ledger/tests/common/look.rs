@@ -8,9 +8,10 @@ use stowplan_ledger::{
     rows::HostRow,
 };
 
-/// All that can be asked of an image, whatever places it uses inside.
+/// All that can be asked of an image, whatever places it uses inside, but its
+/// number: that moves with each opening on a server.
 pub fn fingerprint(image: &Image) -> (Vec<Record>, Vec<String>) {
-    let mut derived = vec![format!("seq {}", image.seq())];
+    let mut derived = Vec::new();
     providers(image, &mut derived);
     consumers(image, &mut derived);
     hosts(image, &mut derived);

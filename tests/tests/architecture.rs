@@ -67,9 +67,8 @@ fn wrong_edges(dependencies: &BTreeMap<String, Vec<String>>) -> Vec<String> {
             let is_allowed = RESERVED
                 .iter()
                 .all(|(kept, for_whom)| kept != other || for_whom.contains(&name.as_str()));
-            let is_forbidden = FORBIDDEN
-                .iter()
-                .any(|(who, what)| who == name && what.contains(&other.as_str()));
+            let is_forbidden =
+                FORBIDDEN.iter().any(|(who, what)| who == name && what.contains(&other.as_str()));
             if !is_below || !is_allowed || is_forbidden {
                 wrong.push(format!("{name} -> {other}"));
             }

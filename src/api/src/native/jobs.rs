@@ -45,10 +45,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
 /// Adds these calls.
 pub fn routes(config: &mut ServiceConfig) {
     config
-        .service(resource(
-            "/jobs",
-            [(Method::GET, web::to(list)), (Method::POST, web::to(submit))],
-        ))
+        .service(resource("/jobs", [(Method::GET, web::to(list)), (Method::POST, web::to(submit))]))
         // Before the job itself, whose pattern would take the verb for a part
         // of the id.
         .service(resource("/jobs/{job}:cancel", [(Method::POST, web::to(cancel))]))
@@ -181,9 +178,7 @@ pub async fn submit(
         spec,
     };
     let (ledger, now) = (&caller.api().ledger, caller.now());
-    ledger
-        .write(&caller.request_id, move |image| store::submit(image, &submission, now))
-        .await?;
+    ledger.write(&caller.request_id, move |image| store::submit(image, &submission, now)).await?;
     let job = views::job(&ledger.image(), uuid).ok_or_else(|| no_job(&uuid.to_string()))?;
     let mut response = json(StatusCode::CREATED, &job);
     if let Ok(location) = header::HeaderValue::from_str(&format!("/v1/jobs/{uuid}")) {
@@ -246,9 +241,7 @@ pub async fn cancel(
     params.finish()?;
     let (job, now) = (find(&key)?, caller.now());
     let ledger = &caller.api().ledger;
-    ledger
-        .write(&caller.request_id, move |image| store::cancel(image, job, force, now))
-        .await?;
+    ledger.write(&caller.request_id, move |image| store::cancel(image, job, force, now)).await?;
     let job = views::job(&ledger.image(), job).ok_or_else(|| no_job(&key))?;
     Ok(json(StatusCode::OK, &job))
 }

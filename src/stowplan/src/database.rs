@@ -104,6 +104,7 @@ fn limits(settings: &Settings) -> Limits {
         batch_size: usize::try_from(options.batch_max_mutations).unwrap_or(usize::MAX),
         batch_time: Duration::from_millis(options.batch_max_ms),
         linger: Duration::from_micros(options.linger_us),
+        retries: options.commit_retries,
         ..Limits::default()
     }
 }

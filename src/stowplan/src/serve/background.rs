@@ -5,7 +5,11 @@ use arc_swap::ArcSwap;
 use std::{sync::Arc, time::Duration};
 use stowplan_config::Settings;
 use stowplan_ledger::{Flushed, Ledger};
+use stowplan_model::Micros;
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
+
+/// Time between two looks for changes in the journal that are too old.
+const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The tasks in the background, until they are stopped.
 pub struct Tasks {
@@ -14,6 +18,7 @@ pub struct Tasks {
 }
 
 /// What each of them works with.
+#[derive(Clone)]
 struct Context {
     ledger: Ledger,
     settings: Arc<ArcSwap<Settings>>,
@@ -37,7 +42,11 @@ pub fn start(runtime: &Handle, ledger: &Ledger, settings: &Arc<ArcSwap<Settings>
         Arc::new(clock::now),
         context.stop.clone(),
     );
-    let tasks = vec![runtime.spawn(cycles), runtime.spawn(flush_signs_of_life(context))];
+    let tasks = vec![
+        runtime.spawn(cycles),
+        runtime.spawn(trim_journal(context.clone())),
+        runtime.spawn(flush_signs_of_life(context)),
+    ];
     Tasks { stop, tasks }
 }
 
@@ -65,6 +74,26 @@ async fn flush_signs_of_life(mut context: Context) {
         }
         if !goes_on {
             return;
+        }
+    }
+}
+
+/// Forgets changes in the journal that are older than `[ledger]
+/// journal_max_age`, a piece at a time, so that writes come in between.
+async fn trim_journal(mut context: Context) {
+    while context.sleep(TRIM_INTERVAL).await {
+        let age = context.settings.load().ledger.journal_max_age.as_micros();
+        let age = i64::try_from(age).unwrap_or(i64::MAX);
+        let oldest = Micros(clock::now().0.saturating_sub(age));
+        while !*context.stop.borrow() {
+            match context.ledger.trim_journal(oldest).await {
+                Ok(0) => break,
+                Ok(count) => tracing::debug!(count, "old changes were forgotten"),
+                Err(error) => {
+                    tracing::warn!(%error, "old changes could not be forgotten");
+                    break;
+                }
+            }
         }
     }
 }

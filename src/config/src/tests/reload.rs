@@ -9,9 +9,8 @@ fn settings(text: &str) -> Settings {
 
 #[test]
 fn mutable_options_are_taken_up_and_others_wait() {
-    let before = settings(
-        "[DEFAULT]\ndebug = false\n[api]\nbind_port = 1\n[batch:binpack]\nweight = 1\n",
-    );
+    let before =
+        settings("[DEFAULT]\ndebug = false\n[api]\nbind_port = 1\n[batch:binpack]\nweight = 1\n");
     let newer = settings(
         "[DEFAULT]\ndebug = true\n[api]\nbind_port = 2\nmax_limit = 7\n[batch:gang]\nx = y\n",
     );

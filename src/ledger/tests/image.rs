@@ -156,6 +156,58 @@ fn the_disk_that_a_report_leaves_is_less_by_our_claims_whatever_it_reports() {
     }
 }
 
+/// hosts.md 4: our claims count from their commit until a report lists the
+/// server or is younger; batch tasks count as long as they hold.
+#[test]
+fn our_claims_count_until_a_report_knows_better() {
+    for (kind, seq, listed, counts) in [
+        (OriginKind::Server, 6, false, true),
+        (OriginKind::Server, 6, true, false),
+        (OriginKind::Server, 4, false, false),
+        (OriginKind::BatchTask, 6, false, true),
+        (OriginKind::BatchTask, 4, false, true),
+    ] {
+        let mut report = HostReport {
+            vcpus: Some(64),
+            vcpus_used: Some(10),
+            memory_mb: Some(1000),
+            free_ram_mb: Some(500),
+            free_disk_gb: Some(50),
+            num_instances: Some(2),
+            io_workload: Some(1),
+            ..HostReport::default()
+        };
+        if listed {
+            report.instances.insert(uuid(9), stowplan_model::host::InstanceReport::default());
+        }
+        let held = [(1, "VCPU", 4), (2, "MEMORY_MB", 100), (1, "DISK_GB", 5), (3, "VCPU", 7)];
+        let mut claim = server(9, 1, seq, &held);
+        if let Record::Consumer(row) = &mut claim {
+            row.origin.as_mut().unwrap().kind = kind;
+        }
+        let mut image = image();
+        let providers = [(1, "h", None, 1), (2, "numa", Some(1), 1), (3, "elsewhere", None, 3)];
+        let providers =
+            providers.map(|(number, name, parent, root)| provider(number, name, parent, root));
+        apply(&mut image, providers);
+        apply(&mut image, [host(1, "h", report, 5), claim]);
+        let figures = [
+            Figure::VcpusUsed,
+            Figure::FreeRamMb,
+            Figure::FreeDiskMb,
+            Figure::NumInstances,
+            Figure::NumIoOps,
+        ];
+        let io = i64::from(counts && kind == OriginKind::Server);
+        let expected =
+            if counts { [14, 400, 45 * 1024, 3, 1 + io] } else { [10, 500, 50 * 1024, 2, 1] };
+        assert_eq!(figures.map(|f| figure(&image, 1, f)), expected, "{kind:?} {seq} {listed}");
+        // What is released counts no more.
+        apply(&mut image, [Record::ConsumerGone(uuid(9))]);
+        assert_eq!(figure(&image, 1, Figure::VcpusUsed), 10);
+    }
+}
+
 #[test]
 fn counts_are_seen_even_where_no_usage_is_reported() {
     let mut image = image();

@@ -8,6 +8,11 @@ pub(super) struct Migration;
 
 #[async_trait::async_trait]
 impl MigrationTrait for Migration {
+    // One flush to the disk, not one for each table.
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         NewTable::new("host_aggregates", &["id"])
             .longs(&["id"])

@@ -15,9 +15,10 @@ fn a_gang_comes_runs_and_goes() {
     assert_eq!(names, ["default", "root"]);
 
     let first = submit(&client, &gang("first", 4));
-    let placed = wait(&client, &first, |job| job["phase"] == "Running");
+    // The binds come first, what is said of them with the end of the cycle.
+    let placed = wait(&client, &first, |job| job["conditions"][0]["type"] == "Scheduled");
+    assert_eq!(placed["phase"], "Running");
     assert_eq!(placed["counts"], json!({"Bound": 4}));
-    assert_eq!(placed["conditions"][0]["type"], "Scheduled");
     assert_eq!(placed["spec"]["min_available"], 4);
     let queue = client.get("/v1/queues/default").json();
     assert_eq!(queue["status"]["allocated"]["VCPU"], 4);

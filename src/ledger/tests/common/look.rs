@@ -35,15 +35,19 @@ fn providers(image: &Image, derived: &mut Vec<String>) {
         assert!(block.live().has(place));
         let root = block.roots().has(place);
         let traits = image.traits.iter().map(|row| image.traits.ix(&row.name).unwrap());
-        let traits: Vec<_> = traits.map(|name| block.with_trait(name).has(place)).collect();
-        let member = |number: u8| image.aggregates.ix(super::id("agg", number));
-        let aggregates: Vec<_> = (0..8)
-            .map(|number| member(number).is_some_and(|ix| block.in_aggregate(ix).has(place)))
-            .collect();
-        derived.push(format!(
-            "{} {sums:?} {holders:?} {tree:?} {root} {traits:?} {aggregates:?}",
-            row.uuid
-        ));
+        let traits: Vec<_> = traits.filter(|name| block.with_trait(*name).has(place)).collect();
+        assert_eq!(*row.traits, *traits);
+        let known = (0..8).filter_map(|number| image.aggregates.ix(super::id("agg", number)));
+        let mut aggregates: Vec<_> =
+            known.filter(|aggregate| block.in_aggregate(*aggregate).has(place)).collect();
+        aggregates.sort_unstable();
+        assert_eq!(*row.aggregates, *aggregates);
+        for class in CLASSES.iter().filter_map(|class| image.classes.ix(class)) {
+            let inventory = image.providers.inventory(at, class);
+            assert_eq!(row.classes.contains(&class), inventory.is_some());
+            assert_eq!(inventory.map(|i| i.capacity()), image.providers.capacity(at, class));
+        }
+        derived.push(format!("{} {sums:?} {holders:?} {tree:?} {root}", row.uuid));
     }
     let live: u32 = image.providers.blocks().iter().map(|block| block.live().count()).sum();
     assert_eq!(live as usize, image.providers.len());

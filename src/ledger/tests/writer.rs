@@ -237,42 +237,36 @@ async fn faults_beside_the_rules_do_not_end_the_writer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_than_may_wait_is_turned_away_and_the_end_answers_all_that_waits() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
-    let limits = Limits { queue: 3, batch_size: 1, ..Limits::default() };
+    let limits = Limits { queue: 4, ..Limits::default() };
     let ledger = open_with(&database, limits).await;
     let mut first = class("CUSTOM_0".to_owned());
     let slow = ledger.write("req-slow", move |image| {
-        std::thread::sleep(Duration::from_millis(300));
+        std::thread::sleep(Duration::from_millis(400));
         first(image)
     });
     let others = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let waiting: Vec<_> = (1..=5)
+        let pause = || tokio::time::sleep(Duration::from_millis(100));
+        pause().await;
+        let waiting: Vec<_> = (1..=3)
             .map(|number| {
                 let ledger = ledger.clone();
                 tokio::spawn(async move { add(&ledger, &format!("CUSTOM_{number}")).await })
             })
             .collect();
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        let closed = tokio::spawn({
-            let ledger = ledger.clone();
-            async move { ledger.close().await }
-        });
-        let mut counts = [0, 0];
+        pause().await;
+        let closing = ledger.clone();
+        let closed = tokio::spawn(async move { closing.close().await });
+        pause().await;
+        let full = add(&ledger, "CUSTOM_FULL").await.unwrap_err();
+        let limit = Unavailable::Overloaded { limit: 4 };
+        assert!(matches!(full, WriteError::Unavailable(unavailable) if unavailable == limit));
         for write in waiting {
-            match write.await.unwrap() {
-                Ok(()) => counts[0] += 1,
-                Err(WriteError::Unavailable(Unavailable::Overloaded { limit: 3 })) => {
-                    counts[1] += 1;
-                }
-                Err(other) => panic!("{other}"),
-            }
+            write.await.unwrap().unwrap();
         }
         closed.await.unwrap();
-        counts
     };
-    let (slow, counts) = tokio::join!(slow, others);
+    let (slow, ()) = tokio::join!(slow, others);
     slow.unwrap();
-    assert_eq!(counts, [3, 2]);
     assert_eq!(ledger.image().classes.iter().count(), 4);
     let late = add(&ledger, "CUSTOM_LATE").await;
     assert!(matches!(late, Err(WriteError::Unavailable(Unavailable::Closing))));

@@ -179,6 +179,18 @@ fn the_choice_is_drawn_from_the_best() {
     assert_eq!(drawn, [1, 2].into());
     assert_eq!(first(&settings, 9), first(&settings, 9));
 
+    settings.filter_scheduler.host_subset_size = 9;
+    let drawn: std::collections::BTreeSet<u32> = (0..80)
+        .map(|seed| {
+            let (numbers, draw) = first(&settings, seed);
+            assert_eq!((draw.from_best, numbers[0]), (5, [1, 2, 4, 3, 0][draw.place]));
+            let rest = [1, 2, 4, 3, 0].into_iter().filter(|n| *n != numbers[0]);
+            assert_eq!(numbers[1..], rest.collect::<Vec<_>>(), "the rest keep their order");
+            numbers[0]
+        })
+        .collect();
+    assert_eq!(drawn, [0, 1, 2, 3, 4].into());
+
     settings.filter_scheduler.host_subset_size = 1;
     settings.filter_scheduler.shuffle_best_same_weighed_hosts = true;
     let shuffled: std::collections::BTreeSet<u32> = (0..40)
@@ -205,5 +217,96 @@ fn what_cannot_be_judged_fails_the_request() {
     assert_eq!(
         fault.to_string(),
         "ComputeCapabilitiesFilter: free_ram_mb: \">= lots\" compares numbers and \"lots\" is none"
+    );
+}
+
+#[test]
+fn a_placed_server_takes_the_flavors_amounts() {
+    let mut table = table(&[4096]);
+    let host = HostIx(0);
+    table.set_figure(host, Figure::FreeDiskMb, 100 * 1024);
+    table.set_figure(host, Figure::VcpusUsed, 3);
+    let mut request = ScheduleRequest {
+        instance_uuid: Uuid::from_u128(7),
+        instance_group: Some(InstanceGroup {
+            policy: Some("soft-affinity".to_owned()),
+            hosts: vec!["h0".to_owned()],
+            ..InstanceGroup::default()
+        }),
+        is_bfv: true,
+        ..ScheduleRequest::default()
+    };
+    request.flavor.vcpus = 2;
+    request.flavor.memory_mb = 512;
+    (request.flavor.root_gb, request.flavor.ephemeral_gb, request.flavor.swap) = (10, 5, 999);
+    let mut request = CheckedRequest::check(request).unwrap();
+    let mut undo = Undo::new();
+    consume(&mut table, &mut undo, &mut request, host);
+    for (figure, value) in [
+        (Figure::FreeRamMb, 3584),
+        (Figure::FreeDiskMb, 85 * 1024),
+        (Figure::VcpusUsed, 5),
+        (Figure::NumInstances, 1),
+        (Figure::NumIoOps, 1),
+    ] {
+        assert_eq!(table.figure(figure, host), value, "{figure:?}");
+    }
+    // Whatever the policy, and every time anew.
+    let group = request.request().instance_group.as_ref().unwrap();
+    assert_eq!(group.hosts, ["h0", "h0"]);
+    assert!(group.members.is_empty());
+    assert!(table.instances(host).contains(Uuid::from_u128(7)));
+}
+
+#[test]
+fn later_servers_are_asked_only_what_may_have_changed() {
+    let mut table = table(&[1024, 2048]);
+    table.set_figure(HostIx(0), Figure::StateFlags, StateFlags::DISABLED);
+    let engine = Engine::new(&Settings::default()).unwrap();
+    let request = CheckedRequest::check(ScheduleRequest {
+        instance_uuid: Uuid::from_u128(2),
+        instance_group: Some(InstanceGroup {
+            policy: Some("anti-affinity".to_owned()),
+            members: vec![Uuid::from_u128(1), Uuid::from_u128(2)],
+            ..InstanceGroup::default()
+        }),
+        ..ScheduleRequest::default()
+    })
+    .unwrap();
+    table.add_instance(HostIx(1), Uuid::from_u128(1), Default::default());
+    let hosts: Vec<HostIx> = table.live().iter().collect();
+    let offers = Offers::default();
+    let passed = |index: usize| {
+        let evaluation = engine.evaluate(&ask(&table, &request, &hosts, &offers, index)).unwrap();
+        evaluation.weighed.hosts
+    };
+    assert_eq!(passed(0), []);
+    assert_eq!(passed(1), [HostIx(0)]);
+}
+
+#[test]
+fn a_host_on_the_bus_may_be_silent_until_its_next_list_is_due() {
+    let seen = |seconds: i64| NOW.0 - seconds * Micros::PER_SECOND;
+    let mut table = table(&[1024; 4]);
+    let cases = [(0, 61), (StateFlags::BUS_ONLY, 61), (StateFlags::BUS_ONLY, 301), (0, 60)];
+    for (n, (flags, silent)) in (0..).zip(cases) {
+        table.set_figure(HostIx(n), Figure::StateFlags, flags);
+        table.set_figure(HostIx(n), Figure::AliveSince, seen(silent));
+    }
+    let engine = Engine::new(&Settings::default()).unwrap();
+    let request = CheckedRequest::check(ScheduleRequest::default()).unwrap();
+    let hosts: Vec<HostIx> = table.live().iter().collect();
+    let offers = Offers::default();
+    let ask = ask(&table, &request, &hosts, &offers, 0);
+    let evaluation = engine.evaluate(&ask).unwrap();
+    assert_eq!(evaluation.weighed.hosts, [HostIx(1), HostIx(3)]);
+    let explanation = engine.explain(&ask, &evaluation, Detail::default());
+    let texts: Vec<_> = explanation.filters[0].losers.iter().map(|l| l.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "its service was last heard of 61 s ago, 60 s is the limit",
+            "its service was last heard of 301 s ago, 300 s is the limit",
+        ]
     );
 }

@@ -75,6 +75,11 @@ fn look_ups_are_right(table: &HostTable) -> Result<(), TestCaseError> {
             table.live().iter().filter(|host| table.instances(*host).contains(uuid)).collect();
         prop_assert_eq!(table.hosts_with(uuid), &scanned);
     }
+    for name in ["aa", "ab", "ba", "bb"] {
+        let is_so = |host: &HostIx| table.facts(*host).host.to_lowercase() == name;
+        let scanned: Vec<HostIx> = table.live().iter().filter(is_so).collect();
+        prop_assert_eq!(table.hosts_named(name), &scanned);
+    }
     for host in table.live().iter() {
         let facts = table.facts(host);
         prop_assert!(table.hosts_named(&facts.host.to_lowercase()).contains(&host));

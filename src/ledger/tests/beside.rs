@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::{Op, databases, open, propose, run, seed};
+use crate::common::{Op, databases, open, propose, run, seed};
 use serde_json::json;
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_ledger::{

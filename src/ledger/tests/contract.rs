@@ -4,9 +4,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::{
+use crate::common::{
     Op, databases, furniture,
     look::{faults, fingerprint},
     open, ops, propose, run, seed,

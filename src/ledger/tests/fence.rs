@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::open;
+use crate::common::open;
 use std::time::Duration;
 use stowplan_db::{
     Batch, Written, read_head,

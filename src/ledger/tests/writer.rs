@@ -3,9 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod common;
-
-use common::{databases, look::fingerprint, open};
+use crate::common::{databases, look::fingerprint, open};
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{

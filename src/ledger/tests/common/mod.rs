@@ -3,7 +3,7 @@
 //! The real rules live in the crates above; these keep the one promise that
 //! the ledger's tests look at: nobody holds more than there is.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, dead_code)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

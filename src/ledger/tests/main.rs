@@ -1,0 +1,8 @@
+//! The ledger's tests, as one program.
+
+mod beside;
+mod common;
+mod contract;
+mod fence;
+mod image;
+mod writer;

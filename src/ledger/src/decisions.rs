@@ -50,14 +50,6 @@ impl Ledger {
             .map(|_| ())
     }
 
-    /// Writes the body of a decision whose header is committed.
-    ///
-    /// # Errors
-    /// When the database does not take it.
-    pub async fn store_decision_body(&self, id: Uuid, body: Vec<u8>) -> Result<(), Unavailable> {
-        self.store_decision_bodies(vec![(id, body)]).await
-    }
-
     /// A decision with its body.
     ///
     /// # Errors

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from gabbi import handlers, httpclient, suitemaker, utils
 
+from harness.server import HOST, NotStarted, Server
+
 from . import fixtures, rest
-from .server import HOST, NotStarted, Server
 
 
 @dataclasses.dataclass

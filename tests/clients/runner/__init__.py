@@ -1,0 +1,1 @@
+"""Drives a server with OpenStack's own clients."""

@@ -1,0 +1,1 @@
+"""What the programs beside this folder have in common."""

@@ -2,18 +2,26 @@
 # on free ports of 127.0.0.1; nothing else of the machine is touched. To be
 # sourced after lib.sh.
 
+# Whether commits wait for the disk. Of a test nothing has to outlive a power
+# cut; a measurement sets `yes`.
+databases_wait_for_disk=no
+
 # Starts what is not named by STOWPLAN_TEST_POSTGRES_URL or
 # STOWPLAN_TEST_MARIADB_URL, and exports these. Stops it when the script ends.
 start_databases() {
-    database_folder=$(mktemp -d /tmp/stowplan-databases.XXXXXX)
-    chmod 755 "$database_folder"
     trap stop_databases EXIT
+    make_database_folder
     if [ -z "${STOWPLAN_TEST_POSTGRES_URL:-}" ]; then
         start_postgres
     fi
     if [ -z "${STOWPLAN_TEST_MARIADB_URL:-}" ]; then
         start_mariadb
     fi
+}
+
+make_database_folder() {
+    database_folder=$(mktemp -d /tmp/stowplan-databases.XXXXXX)
+    chmod 755 "$database_folder"
 }
 
 stop_databases() {
@@ -35,9 +43,10 @@ start_postgres() {
     say "PostgreSQL of $bin on port $port, in $folder"
     become postgres "$folder"
     "${as[@]}" "$bin/initdb" -D "$folder/data" -U stowplan -A trust -E UTF8 --locale=C -N >/dev/null
-    # Nothing here has to outlive a power cut.
+    local disk=(-c fsync=off -c full_page_writes=off)
+    [ "$databases_wait_for_disk" = no ] || disk=()
     "${as[@]}" "$bin/postgres" -D "$folder/data" -p "$port" -k "$folder" -h 127.0.0.1 \
-        -c fsync=off -c full_page_writes=off -c max_connections=300 \
+        "${disk[@]}" -c max_connections=300 \
         >"$folder/log" 2>&1 &
     postgres_pid=$!
     wait_for_port "$port" "$folder/log"
@@ -65,9 +74,11 @@ start_mariadb() {
     become mysql "$folder"
     "${as[@]}" "$install" --no-defaults --datadir="$folder/data" --skip-test-db \
         --auth-root-authentication-method=normal >/dev/null
+    local disk=(--innodb-flush-log-at-trx-commit=0)
+    [ "$databases_wait_for_disk" = no ] || disk=()
     "${as[@]}" "$server" --no-defaults --datadir="$folder/data" --port="$port" \
         --bind-address=127.0.0.1 --socket="$folder/socket" --pid-file="$folder/pid" \
-        --innodb-flush-log-at-trx-commit=0 --max-connections=300 --skip-name-resolve \
+        "${disk[@]}" --max-connections=300 --skip-name-resolve \
         >"$folder/log" 2>&1 &
     mariadb_pid=$!
     wait_for_port "$port" "$folder/log"

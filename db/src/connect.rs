@@ -121,19 +121,48 @@ impl Connection {
 /// out of reach.
 pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
     let (writer, reader) = match spec.backend {
-        DbBackend::Postgres => {
-            let pool = postgres::pool(spec).await?;
-            (pool.clone().into(), pool.into())
-        }
-        DbBackend::MySql => {
-            let pool = mariadb::pool(spec).await?;
-            (pool.clone().into(), pool.into())
-        }
-        _ => {
+        DbBackend::Sqlite => {
             let (writer, reader) = sqlite::pools(spec).await?;
             (writer.into(), reader.into())
         }
+        _ => server(spec).await?,
     };
+    open(spec, writer, reader).await
+}
+
+/// Opens a database that belongs to another program, to be read through
+/// [`Connection::snapshot`] only. A SQLite file has to be there, and none of its
+/// settings is changed.
+///
+/// # Errors
+/// As [`connect`].
+pub async fn connect_read_only(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
+    let (writer, reader) = match spec.backend {
+        DbBackend::Sqlite => {
+            let pool = sqlite::read_only_pool(spec).await?;
+            (pool.clone().into(), pool.into())
+        }
+        _ => server(spec).await?,
+    };
+    open(spec, writer, reader).await
+}
+
+/// The pool of a server, which serves writing and reading alike.
+async fn server(
+    spec: &ConnectSpec,
+) -> Result<(DatabaseConnection, DatabaseConnection), ConnectError> {
+    let pool: DatabaseConnection = match spec.backend {
+        DbBackend::Postgres => postgres::pool(spec).await?.into(),
+        _ => mariadb::pool(spec).await?.into(),
+    };
+    Ok((pool.clone(), pool))
+}
+
+async fn open(
+    spec: &ConnectSpec,
+    writer: DatabaseConnection,
+    reader: DatabaseConnection,
+) -> Result<Connection, ConnectError> {
     let mark = Arc::new(AtomicI64::new(0));
     let connection = Connection { writer, reader, backend: spec.backend, mark };
     // The first look: what was written before is what will be loaded. It takes

@@ -19,10 +19,10 @@ pub mod testing;
 mod trouble;
 
 pub use batch::{Batch, Written};
-pub use connect::{ConnectError, Connection, connect};
+pub use connect::{ConnectError, Connection, connect, connect_read_only};
 pub use head::{journal_batch, journal_since, read_head, trim_journal};
 pub use literal::{LiteralError, render, render_into};
-pub use schema::{SchemaError, Step, Version, migrate, schema_version};
+pub use schema::{SchemaError, Step, Version, has_table, migrate, schema_version};
 pub use sea_orm;
 pub use sea_orm::{DbBackend as Backend, DbErr};
 pub use spec::ConnectSpec;

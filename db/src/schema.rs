@@ -114,6 +114,14 @@ pub async fn schema_version(connection: &Connection) -> Result<Version, SchemaEr
     Ok(version)
 }
 
+/// Whether there is a table of this name, in the eyes of a transaction.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn has_table(db: &DatabaseTransaction, name: &str) -> Result<bool, DbErr> {
+    SchemaManager::new(db).has_table(name).await
+}
+
 /// Runs the migrations the database still needs, telling `progress` before
 /// each. On the servers one process does so at a time.
 ///

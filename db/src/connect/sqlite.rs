@@ -51,6 +51,19 @@ pub(super) async fn pools(spec: &ConnectSpec) -> Result<(SqlitePool, SqlitePool)
     Ok((writer, reader))
 }
 
+/// A pool of one connection to a file that is there already and stays as it is.
+pub(super) async fn read_only_pool(spec: &ConnectSpec) -> Result<SqlitePool, ConnectError> {
+    let options: SqliteConnectOptions =
+        spec.url.parse().map_err(|cause| address_error(spec, &cause))?;
+    let options = options
+        .create_if_missing(false)
+        .read_only(true)
+        .busy_timeout(spec.lock_timeout)
+        .disable_statement_logging();
+    probe::<SqliteConnection>(spec, &options, spec.acquire_timeout + spec.lock_timeout).await?;
+    Ok(pool_options(spec).max_connections(1).connect_lazy_with(options))
+}
+
 fn in_memory(spec: &ConnectSpec) -> bool {
     spec.url.contains(":memory:") || spec.url.contains("mode=memory")
 }

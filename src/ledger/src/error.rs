@@ -96,3 +96,26 @@ impl OpenError {
         Self::Database(error.to_string())
     }
 }
+
+/// Why a ledger cannot be filled.
+#[derive(Debug, Error)]
+pub enum FillError {
+    /// It holds something already.
+    #[error("the ledger is not empty: it holds {}", list(present))]
+    NotEmpty {
+        /// What, and how much of it.
+        present: Vec<(&'static str, usize)>,
+    },
+    /// It cannot be opened, or what was written cannot be read again.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The database does not take what comes.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+}
+
+fn list(present: &[(&'static str, usize)]) -> String {
+    let items: Vec<String> =
+        present.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    items.join(", ")
+}

@@ -12,6 +12,7 @@ mod clock;
 mod decisions;
 mod error;
 mod fence;
+mod filling;
 mod heartbeat;
 pub mod image;
 mod journal;
@@ -24,7 +25,8 @@ mod writer;
 
 pub use change::{Change, Entry, Record};
 pub use decisions::StoredDecision;
-pub use error::{OpenError, Unavailable, WriteError};
+pub use error::{FillError, OpenError, Unavailable, WriteError};
+pub use filling::{Filled, Filling};
 pub use heartbeat::Flushed;
 pub use image::Image;
 pub use shared::Limits;

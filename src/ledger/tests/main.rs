@@ -4,5 +4,6 @@ mod beside;
 mod common;
 mod contract;
 mod fence;
+mod filling;
 mod image;
 mod writer;

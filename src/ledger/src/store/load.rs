@@ -41,7 +41,18 @@ pub(crate) async fn load(
     progress: &mut dyn Progress,
 ) -> Result<Image, OpenError> {
     let snapshot = connection.snapshot().await.map_err(OpenError::database)?;
-    let head = read_head(&snapshot).await.map_err(OpenError::database)?;
+    let image = load_in(&snapshot, progress).await?;
+    snapshot.rollback().await.map_err(OpenError::database)?;
+    Ok(image)
+}
+
+/// Loads the whole image as a transaction sees it, what it has written itself
+/// included.
+pub(crate) async fn load_in(
+    snapshot: &DatabaseTransaction,
+    progress: &mut dyn Progress,
+) -> Result<Image, OpenError> {
+    let head = read_head(snapshot).await.map_err(OpenError::database)?;
     let mut loader = Loader { snapshot, image: Image::default(), done: 0, total: 0, progress };
     loader.count().await?;
     loader.names().await?;
@@ -51,14 +62,13 @@ pub(crate) async fn load(
     loader.hosts().await?;
     loader.groups().await?;
     loader.batch().await?;
-    let Loader { snapshot, mut image, .. } = loader;
-    snapshot.rollback().await.map_err(OpenError::database)?;
+    let Loader { mut image, .. } = loader;
     image.set_seq(head.seq);
     Ok(image)
 }
 
 struct Loader<'a> {
-    snapshot: DatabaseTransaction,
+    snapshot: &'a DatabaseTransaction,
     image: Image,
     done: u64,
     total: u64,
@@ -69,11 +79,11 @@ impl Loader<'_> {
     /// The tables that grow with the cloud tell how long loading takes.
     async fn count(&mut self) -> Result<(), OpenError> {
         let of = |result: Result<u64, _>| result.map_err(OpenError::database);
-        self.total = of(resource_provider::Entity::find().count(&self.snapshot).await)?
-            + of(inventory::Entity::find().count(&self.snapshot).await)?
-            + of(consumer::Entity::find().count(&self.snapshot).await)?
-            + of(allocation::Entity::find().count(&self.snapshot).await)?
-            + of(task::Entity::find().count(&self.snapshot).await)?;
+        self.total = of(resource_provider::Entity::find().count(self.snapshot).await)?
+            + of(inventory::Entity::find().count(self.snapshot).await)?
+            + of(consumer::Entity::find().count(self.snapshot).await)?
+            + of(allocation::Entity::find().count(self.snapshot).await)?
+            + of(task::Entity::find().count(self.snapshot).await)?;
         Ok(())
     }
 
@@ -86,7 +96,7 @@ impl Loader<'_> {
     where
         E::Model: ModelTrait + Send,
     {
-        let rows = E::find().order_by(order, Order::Asc).all(&self.snapshot).await;
+        let rows = E::find().order_by(order, Order::Asc).all(self.snapshot).await;
         rows.map_err(OpenError::database)
     }
 
@@ -130,7 +140,7 @@ impl Loader<'_> {
                 .filter(consumer::Column::Id.gt(last))
                 .order_by_asc(consumer::Column::Id)
                 .limit(PAGE)
-                .all(&self.snapshot)
+                .all(self.snapshot)
                 .await
                 .map_err(OpenError::database)?;
             let Some(end) = consumers.last().map(|row| row.id) else { return Ok(()) };
@@ -140,7 +150,7 @@ impl Loader<'_> {
                 .order_by_asc(allocation::Column::ConsumerId)
                 .order_by_asc(allocation::Column::ProviderId)
                 .order_by_asc(allocation::Column::ClassId)
-                .all(&self.snapshot)
+                .all(self.snapshot)
                 .await
                 .map_err(OpenError::database)?;
             self.counted(consumers.len() + allocations.len());

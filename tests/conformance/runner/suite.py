@@ -8,9 +8,10 @@ from pathlib import Path
 
 from gabbi import handlers, httpclient, suitemaker, utils
 
+from harness import rest
 from harness.server import HOST, NotStarted, Server
 
-from . import fixtures, rest
+from . import client, fixtures
 
 
 @dataclasses.dataclass
@@ -74,7 +75,7 @@ def run(path, command, home, start_seconds):
 def _run(path, document, fixture, server):
     connection = rest.Connection(HOST, server.port)
     os.environ.update(fixtures.build(fixture, rest.Admin(connection)))
-    httpclient.get_http = lambda **_: rest.Client(connection)
+    httpclient.get_http = lambda **_: client.Client(connection)
     suite = suitemaker.test_suite_from_dict(
         unittest.defaultTestLoader, path.stem, document, str(path.parent), HOST,
         server.port, None, None, handlers=[kind() for kind in handlers.RESPONSE_HANDLERS])

@@ -2,19 +2,24 @@
 
 use crate::{clock, exit::Fault};
 use std::{convert::Infallible, ffi::OsString, path::PathBuf, time::Duration};
-use stowplan_config::{self as config, Settings};
+use stowplan_config::{self as config, DatabaseUrl, PlacementDatabase, Settings};
 use stowplan_db::{Backend, ConnectError, ConnectSpec, Connection};
 use stowplan_ledger::{Ledger, Limits, OpenOptions, Progress};
 
 /// How to connect to the database of the options.
 pub fn spec(settings: &Settings) -> ConnectSpec {
     let options = &settings.placement_database;
-    let backend = match options.connection.backend {
+    spec_of(&options.connection, options)
+}
+
+/// How to connect to another database, as patiently as to that of the options.
+pub fn spec_of(url: &DatabaseUrl, options: &PlacementDatabase) -> ConnectSpec {
+    let backend = match url.backend {
         config::Backend::Sqlite => Backend::Sqlite,
         config::Backend::Postgres => Backend::Postgres,
         config::Backend::Mysql => Backend::MySql,
     };
-    let mut spec = ConnectSpec::new(backend, options.connection.sqlx_url.clone());
+    let mut spec = ConnectSpec::new(backend, url.sqlx_url.clone());
     spec.max_connections = options.max_pool_size;
     spec.sqlite_synchronous = options.sqlite_synchronous;
     spec.acquire_timeout = Duration::from_secs(options.pool_timeout.into());
@@ -43,9 +48,9 @@ pub async fn connect(settings: &Settings) -> Result<Connection, Fault> {
     }
 }
 
-/// Opens the ledger on the current runtime, with the standard resource classes
-/// and traits in it.
-pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Ledger, Fault> {
+/// How to open the ledger, once its database answers and has a schema that may
+/// be used.
+pub async fn prepared(settings: &Settings) -> Result<OpenOptions, Fault> {
     let options = &settings.placement_database;
     let is_server = options.connection.backend != config::Backend::Sqlite;
     if is_server || !options.sync_on_startup {
@@ -55,15 +60,17 @@ pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Le
         }
         connection.close().await?;
     }
-    let ledger = Ledger::open(
-        OpenOptions {
-            database: spec(settings),
-            lock_file: lock_file(settings),
-            limits: limits(settings),
-        },
-        progress,
-    )
-    .await?;
+    Ok(OpenOptions {
+        database: spec(settings),
+        lock_file: lock_file(settings),
+        limits: limits(settings),
+    })
+}
+
+/// Opens the ledger on the current runtime, with the standard resource classes
+/// and traits in it.
+pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Ledger, Fault> {
+    let ledger = Ledger::open(prepared(settings).await?, progress).await?;
     let now = clock::now();
     let seeded = ledger
         .write("start", move |image| {

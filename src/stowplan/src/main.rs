@@ -12,6 +12,7 @@ mod evaluate;
 mod exit;
 mod heartbeats;
 mod http;
+mod import;
 mod latency;
 mod out;
 mod replay;

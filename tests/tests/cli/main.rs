@@ -6,6 +6,7 @@ mod config;
 mod db;
 mod demo;
 mod evaluate;
+mod import;
 mod replay;
 mod serve;
 

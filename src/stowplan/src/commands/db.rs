@@ -4,6 +4,7 @@ use crate::{
     cli::ConfigArgs,
     database,
     exit::{Fault, Outcome},
+    import::Import,
     out::outln,
 };
 use clap::Subcommand;
@@ -20,28 +21,38 @@ pub enum Command {
     /// Say which migrations the database has had and which it lacks.
     #[command(after_help = "Ends with exit code 1 if the schema is not of this version.")]
     Version(ConfigArgs),
+    /// Take over the database of an openstack-placement, whole.
+    Import(Import),
 }
 
 impl Command {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Fault> {
-        let (Self::Sync(config) | Self::Version(config)) = &self;
-        let settings = config.load()?.settings;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let connection = database::connect(&settings).await?;
-            outln!("{}", settings.placement_database.connection.redacted());
-            let outcome = match self {
-                Self::Sync(_) => sync(&connection).await,
-                Self::Version(_) => version(&settings, &connection).await,
-            };
-            connection.close().await?;
-            outcome
-        })
+        match &self {
+            Self::Sync(config) => on_database(config, sync),
+            Self::Version(config) => on_database(config, version),
+            Self::Import(import) => import.run(),
+        }
     }
 }
 
-async fn sync(connection: &Connection) -> Result<Outcome, Fault> {
+/// Connects, says to what, works, and disconnects.
+fn on_database(
+    config: &ConfigArgs,
+    work: impl AsyncFnOnce(&Settings, &Connection) -> Result<Outcome, Fault>,
+) -> Result<Outcome, Fault> {
+    let settings = config.load()?.settings;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let connection = database::connect(&settings).await?;
+        outln!("{}", settings.placement_database.connection.redacted());
+        let outcome = work(&settings, &connection).await;
+        connection.close().await?;
+        outcome
+    })
+}
+
+async fn sync(_: &Settings, connection: &Connection) -> Result<Outcome, Fault> {
     let mut steps = 0;
     let version = stowplan_db::migrate(connection, |step| {
         steps += 1;

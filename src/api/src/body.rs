@@ -1,8 +1,9 @@
-//! Bodies of requests, bounded.
+//! Bodies of requests, bounded, without texts that no database holds.
 
 use crate::{
     failure::{Code, Failure},
     state::Shared,
+    storable,
 };
 use actix_web::{
     FromRequest, HttpRequest,
@@ -11,8 +12,14 @@ use actix_web::{
     web::{Bytes, BytesMut, Data},
 };
 use futures_util::{StreamExt, future::LocalBoxFuture};
+use std::time::Duration;
+use tokio::time::timeout;
 
-/// The body of a request, no larger than `[api] max_request_body_size`.
+/// How long the next part of a body may take to come.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// The body of a request, no larger than `[api] max_request_body_size`; if it is
+/// JSON, no text in it holds a NUL character.
 #[derive(Debug)]
 pub struct Body(pub Bytes);
 
@@ -30,16 +37,21 @@ impl FromRequest for Body {
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
         let payload = payload.take();
-        Box::pin(read(payload, announced.unwrap_or(0), limit))
+        Box::pin(read(payload, announced.unwrap_or(0), limit, PAUSE))
     }
 }
 
-async fn read(mut payload: Payload, announced: usize, limit: usize) -> Result<Body, Failure> {
+async fn read(
+    mut payload: Payload,
+    announced: usize,
+    limit: usize,
+    pause: Duration,
+) -> Result<Body, Failure> {
     if announced > limit {
         return Err(too_large(limit));
     }
     let mut bytes = BytesMut::with_capacity(announced.min(64 * 1024));
-    while let Some(chunk) = payload.next().await {
+    while let Some(chunk) = timeout(pause, payload.next()).await.map_err(|_| too_slow(pause))? {
         let chunk =
             chunk.map_err(|error| Failure::bad_request(format!("The body broke off: {error}")))?;
         if bytes.len() + chunk.len() > limit {
@@ -47,6 +59,7 @@ async fn read(mut payload: Payload, announced: usize, limit: usize) -> Result<Bo
         }
         bytes.extend_from_slice(&chunk);
     }
+    storable::check(&bytes)?;
     Ok(Body(bytes.freeze()))
 }
 
@@ -55,4 +68,37 @@ fn too_large(limit: usize) -> Failure {
         Code::TooLarge,
         format!("The body is larger than {limit} bytes ([api] max_request_body_size)."),
     )
+}
+
+fn too_slow(pause: Duration) -> Failure {
+    Failure::new(Code::RequestTimeout, format!("Nothing of the body came for {pause:?}."))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+    use actix_web::{error::PayloadError, rt::System};
+    use futures_util::stream;
+
+    fn read_within(chunks: Vec<&'static str>, ends: bool) -> Result<Body, Failure> {
+        let chunks = chunks.into_iter().map(|chunk| Ok::<_, PayloadError>(Bytes::from(chunk)));
+        let stream = stream::iter(chunks);
+        let payload: Payload = if ends {
+            Payload::Stream { payload: stream.boxed_local() }
+        } else {
+            Payload::Stream { payload: stream.chain(stream::pending()).boxed_local() }
+        };
+        System::new().block_on(read(payload, 0, 8, Duration::from_millis(20)))
+    }
+
+    #[test]
+    fn a_body_is_read_to_its_end_or_its_bounds() {
+        assert_eq!(&read_within(vec!["ab", "cd"], true).unwrap().0[..], b"abcd");
+        let code = |chunks, ends| read_within(chunks, ends).unwrap_err().code();
+        assert_eq!(code(vec!["12345", "6789"], true), Code::TooLarge);
+        assert_eq!(code(vec!["{"], false), Code::RequestTimeout);
+        assert_eq!(code(vec!["\"\\u0000\""], true), Code::BadRequest);
+    }
 }

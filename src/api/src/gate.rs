@@ -25,6 +25,7 @@ use actix_web::{
     web::Data,
 };
 use futures_util::FutureExt;
+use percent_encoding::percent_decode_str;
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
 use stowplan_config::Settings;
 use tracing_actix_web::RequestId;
@@ -108,6 +109,7 @@ fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failur
         asked.version = Some(version);
     }
     check_content(headers)?;
+    check_path(request.uri().path())?;
     Ok(Admitted {
         token,
         version,
@@ -144,6 +146,17 @@ fn check_content(headers: &HeaderMap) -> Result<(), Failure> {
     let typed = headers.get(header::CONTENT_TYPE).is_some_and(|value| !value.is_empty());
     if has_body && !typed {
         return Err(Failure::bad_request("content-type header required when content-length > 0"));
+    }
+    Ok(())
+}
+
+/// The router would put a stand-in for what is no UTF-8, and take two names for
+/// one.
+fn check_path(path: &str) -> Result<(), Failure> {
+    if path.contains('%') && percent_decode_str(path).decode_utf8().is_err() {
+        return Err(Failure::bad_request(format!(
+            "The path is {path}: expected UTF-8 behind its percent signs"
+        )));
     }
     Ok(())
 }

@@ -16,9 +16,11 @@ pub mod native;
 mod placement;
 mod policy;
 mod probes;
+mod query;
 mod schema;
 mod server;
 mod state;
+mod storable;
 mod surface;
 mod version;
 

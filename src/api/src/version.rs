@@ -159,9 +159,8 @@ impl Version {
     }
 
     fn parse(text: &str) -> Result<Self, VersionFault> {
-        let numbers = text.split_once('.').and_then(|(major, minor)| {
-            Some((major.trim().parse::<i64>().ok()?, minor.trim().parse::<i64>().ok()?))
-        });
+        let numbers =
+            text.split_once('.').and_then(|(major, minor)| Some((whole(major)?, whole(minor)?)));
         match numbers {
             None => Err(VersionFault::Malformed(text.to_owned())),
             Some((1, minor)) if (0..=i64::from(Self::MAX.0)).contains(&minor) => {
@@ -176,6 +175,13 @@ impl Version {
     pub fn header_value(self) -> String {
         format!("{SERVICE} {self}")
     }
+}
+
+/// A whole number, however long.
+fn whole(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let is_long = text.len() > 18 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if is_long { Some(i64::MAX) } else { text.parse().ok() }
 }
 
 impl fmt::Display for Version {
@@ -220,7 +226,7 @@ mod tests {
             let value: &'static str = Box::leak(format!("placement {text}").into_boxed_str());
             assert_eq!(asked(&[value]), Err(VersionFault::Malformed(text.to_owned())));
         }
-        for text in ["0.5", "1.40", "2.0", "1.-1"] {
+        for text in ["0.5", "1.40", "2.0", "1.-1", "1.99999999999999999999"] {
             let value: &'static str = Box::leak(format!("placement {text}").into_boxed_str());
             assert_eq!(asked(&[value]), Err(VersionFault::Unacceptable(text.to_owned())));
         }

@@ -68,6 +68,8 @@ codes! {
     MethodNotAllowed = 405, "placement.undefined_code", "method-not-allowed";
     /// No media type or version that the caller accepts.
     NotAcceptable = 406, "placement.undefined_code", "not-acceptable";
+    /// The body did not come in time.
+    RequestTimeout = 408, "placement.undefined_code", "request-timeout";
     /// What is asked does not go with what is there.
     Conflict = 409, "placement.undefined_code", "conflict";
     /// There is no host for a server; the decision says why.

@@ -157,14 +157,15 @@ pub async fn submit(
 ) -> Result<HttpResponse, Failure> {
     caller.may("stowplan:jobs:create")?;
     Params::of(&request)?.finish()?;
-    let asked = spec::read_job(&body)?;
+    let mut asked = spec::read_job(&body)?;
     let settings = caller.api().settings.load();
     let dims = Dims::from_settings(&settings)
         .map_err(|fault| Failure::new(Code::Unavailable, fault.to_string()))?;
     let limits = Limits { tasks: u64::from(settings.batch.max_tasks_per_job) };
     let token = &caller.token;
+    asked.namespace = asked.namespace.or_else(|| token.project.clone());
     let spec = spec::check(&asked, &token.user, &dims, limits).map_err(BatchError::from)?;
-    let namespace = asked.namespace.or_else(|| token.project.clone()).ok_or_else(|| {
+    let namespace = asked.namespace.ok_or_else(|| {
         let mut errors = FieldErrors::default();
         errors.add("namespace", &None::<&str>, "a name, as the token is of no project");
         BatchError::from(errors)

@@ -1,9 +1,9 @@
 //! Query parameters of `/v1`: every one that is wrong is named.
 
-use crate::failure::Failure;
+use crate::{failure::Failure, query::Query};
 use actix_web::HttpRequest;
 use serde::Serialize;
-use std::collections::{BTreeMap, btree_map::Entry};
+use std::collections::BTreeMap;
 use stowplan_model::Uuid;
 use stowplan_scheduler::{SchedulerError, fields::FieldErrors};
 
@@ -19,17 +19,14 @@ impl Params {
     /// # Errors
     /// 400 when it cannot be decoded.
     pub fn of(request: &HttpRequest) -> Result<Self, Failure> {
-        let pairs: actix_web::web::Query<Vec<(String, String)>> =
-            actix_web::web::Query::from_query(request.query_string())
-                .map_err(|error| Failure::bad_request(error.to_string()))?;
+        let query = Query::parse(request.query_string())?;
         let mut errors = FieldErrors::default();
         let mut given = BTreeMap::new();
-        for (name, value) in pairs.into_inner() {
-            match given.entry(name) {
-                Entry::Vacant(entry) => drop(entry.insert(value)),
-                Entry::Occupied(entry) => {
-                    errors.add(entry.key().clone(), &value, "each parameter once");
-                }
+        for key in query.keys() {
+            let mut values = query.all(key);
+            given.extend(values.next().map(|value| (key.to_owned(), value.to_owned())));
+            for value in values {
+                errors.add(key, value, "each parameter once");
             }
         }
         Ok(Self { given, errors })

@@ -1,15 +1,13 @@
 //! A call of the Placement API that may go ahead, and its answers.
 
-use super::{
-    operations::{About, Media, Operation, Row},
-    query::Query,
-};
+use super::operations::{About, Media, Operation, Row};
 use crate::{
     auth::Token,
     failure::{Code, Failure},
     gate::Admitted,
     media::{self, Accept},
     policy::{Denied, Target},
+    query::Query,
     schema::{Schema, lenient_uuid},
     state::Shared,
     surface,

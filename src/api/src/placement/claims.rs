@@ -7,6 +7,7 @@ use crate::{
     version::{Feature, Version},
 };
 use serde_json::{Map, Value};
+use std::collections::{HashMap, hash_map::Entry};
 use stowplan_config::Placement;
 use stowplan_model::Uuid;
 use stowplan_placement::claims::{ConsumerClaim, ConsumerGeneration, ProviderClaim};
@@ -71,12 +72,16 @@ pub fn consumer_uuid(text: &str) -> Result<Uuid, Failure> {
 /// Before 1.12: a list; of a provider named twice the last entry counts.
 fn listed(list: &[Value]) -> Result<Vec<ProviderClaim>, Failure> {
     let mut claims: Vec<ProviderClaim> = Vec::with_capacity(list.len());
+    let mut places = HashMap::new();
     for entry in list {
         let provider = object_of(entry, "resource_provider").get("uuid");
         let claim = provider_claim(provider.and_then(Value::as_str).unwrap_or_default(), entry)?;
-        match claims.iter_mut().find(|before| before.provider == claim.provider) {
-            Some(before) => *before = claim,
-            None => claims.push(claim),
+        match places.entry(claim.provider) {
+            Entry::Occupied(place) => claims[*place.get()] = claim,
+            Entry::Vacant(place) => {
+                place.insert(claims.len());
+                claims.push(claim);
+            }
         }
     }
     Ok(claims)

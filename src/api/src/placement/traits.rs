@@ -9,11 +9,10 @@ use super::{
         SetProviderTraits, ShowTrait,
     },
     path::Part,
-    query::Query,
     schemas::{PROVIDER_TRAITS, TRAIT_QUERY},
     view::{ProviderTraits, Traits},
 };
-use crate::{body::Body, failure::Failure};
+use crate::{body::Body, failure::Failure, query::Query};
 use actix_web::{HttpRequest, http::StatusCode};
 use serde_json::Value;
 use stowplan_ledger::Image;

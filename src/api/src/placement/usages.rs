@@ -4,11 +4,10 @@ use super::{
     call::{Answer, Call, provider_uuid},
     operations::{ProviderUsages as OfProvider, TotalUsages},
     path::Part,
-    query::Query,
     schemas,
     view::{ProviderUsages, TypedUsages, Usages},
 };
-use crate::version::Feature;
+use crate::{query::Query, version::Feature};
 use actix_web::HttpRequest;
 use stowplan_placement::{
     names::provider,

@@ -13,6 +13,7 @@ pub use pattern::{Pattern, is_suffix, lenient_uuid};
 pub use report::Fault;
 
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +200,8 @@ fn check_list(
     for (place, item) in list.iter().enumerate() {
         items.check(item).map_err(|fault| fault.inside_item(place))?;
     }
-    let twice = || list.iter().enumerate().any(|(at, item)| list[..at].contains(item));
+    let mut seen = HashSet::new();
+    let mut twice = || list.iter().any(|item| !seen.insert(item.to_string()));
     if unique && twice() { Err(Fault::repeated(value)) } else { Ok(()) }
 }
 

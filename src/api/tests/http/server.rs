@@ -98,9 +98,9 @@ impl Server {
     }
 
     /// Sends bytes and reads until the connection is closed.
-    pub fn raw(&self, request: &str) -> Answer {
+    pub fn raw(&self, request: impl AsRef<[u8]>) -> Answer {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
+        stream.write_all(request.as_ref()).unwrap();
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
         let text = String::from_utf8(bytes).unwrap();
@@ -122,7 +122,7 @@ impl Server {
             request.push_str(&line);
             request.push_str("\r\n");
         }
-        self.raw(&format!("{request}\r\n{body}"))
+        self.raw(format!("{request}\r\n{body}"))
     }
 
     /// Sends a request at the newest microversion.

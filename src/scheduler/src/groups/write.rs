@@ -10,7 +10,7 @@ use super::find;
 use crate::error::SchedulerError;
 use crate::fields::FieldErrors;
 
-/// The longest name of a group.
+/// The longest name of a group, and of a project or user.
 const MAX_NAME: usize = 255;
 
 /// What a server group does to its members.
@@ -85,6 +85,14 @@ pub fn create_group(
         &new.name,
         format!("1 to {MAX_NAME} characters without control characters or blanks at the ends"),
     );
+    for (field, name) in [("project_id", &new.project_id), ("user_id", &new.user_id)] {
+        errors.require(
+            name.as_ref().is_none_or(|name| name.chars().count() <= MAX_NAME),
+            field,
+            name,
+            format!("at most {MAX_NAME} characters"),
+        );
+    }
     errors.require(
         new.policy.is_some(),
         "policy",

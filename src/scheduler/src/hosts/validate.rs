@@ -11,8 +11,11 @@ use crate::fields::FieldErrors;
 
 /// The largest amount of an inventory, and so of what a host has.
 const MAX_AMOUNT: i64 = 2_147_483_647;
-/// The longest name of a host or node: that of a resource provider.
-pub(crate) const MAX_NAME: usize = 200;
+/// The longest name of a resource provider.
+const MAX_PROVIDER_NAME: usize = 200;
+/// The longest name of a host or node: its provider's children are named after
+/// it, `<node>_batch` among them.
+pub(crate) const MAX_NAME: usize = MAX_PROVIDER_NAME - "_batch".len();
 /// The longest name of a device, which is part of a provider's.
 const MAX_DEVICE_NAME: usize = 100;
 
@@ -34,7 +37,7 @@ pub(super) fn check(host: &str, node: &str, report: &HostReport) -> FieldErrors 
     }
     figures(&mut errors, report);
     lists(&mut errors, report);
-    devices(&mut errors, report);
+    devices(&mut errors, node, report);
     if let Some(inventory) = &report.inventory {
         inventories(&mut errors, inventory);
     }
@@ -128,19 +131,19 @@ fn lists(errors: &mut FieldErrors, report: &HostReport) {
 }
 
 /// Devices: each has a name of its own, a class that exists and an amount.
-fn devices(errors: &mut FieldErrors, report: &HostReport) {
+fn devices(errors: &mut FieldErrors, node: &str, report: &HostReport) {
+    let node = node.chars().count() + "_".len();
+    let longest = MAX_DEVICE_NAME.min(MAX_PROVIDER_NAME.saturating_sub(node));
     let mut names = BTreeSet::new();
     for (place, device) in report.devices.iter().enumerate() {
         let field = |name: &str| format!("devices[{place}].{name}");
-        let fits = (1..=MAX_DEVICE_NAME).contains(&device.name.chars().count())
+        let fits = (1..=longest).contains(&device.name.chars().count())
             && !device.name.chars().any(char::is_control);
         errors.require(
             fits && names.insert(device.name.as_str()) && device.name != "batch",
             field("name"),
             &device.name,
-            format!(
-                "1 to {MAX_DEVICE_NAME} characters, unlike the host's other devices and \"batch\""
-            ),
+            format!("1 to {longest} characters, unlike the host's other devices and \"batch\""),
         );
         class(errors, field("resource_class"), &device.resource_class);
         errors.require(

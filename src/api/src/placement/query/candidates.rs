@@ -1,15 +1,14 @@
 //! The query of allocation candidates.
 
-use super::{
-    Query,
-    parts::{self, Traits},
-};
+use super::parts::{self, Traits};
 use crate::{
     failure::{Code, Failure},
     placement::schemas,
+    query::Query,
     schema::is_suffix,
     version::{Feature, Version},
 };
+use std::collections::HashMap;
 use stowplan_config::{CandidatesStrategy, Placement};
 use stowplan_placement::candidates::{CandidateQuery, GroupPolicy, RequestGroup, Strategy};
 
@@ -137,15 +136,15 @@ fn same_subtree(query: &Query) -> Result<Vec<Vec<String>>, Failure> {
 
 fn groups(query: &Query, version: Version) -> Result<Vec<RequestGroup>, Failure> {
     let mut groups: Vec<RequestGroup> = Vec::new();
-    for (key, value) in query.pairs() {
-        let Some((key, suffix)) = split_key(key, version) else { continue };
-        let place = groups.iter().position(|group| group.suffix == suffix).unwrap_or_else(|| {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for parameter in query.keys() {
+        let Some((key, suffix)) = split_key(parameter, version) else { continue };
+        let place = *places.entry(suffix).or_insert_with(|| {
             groups.push(RequestGroup { suffix: suffix.to_owned(), ..RequestGroup::default() });
             groups.len() - 1
         });
         let group = &mut groups[place];
         match key {
-            "resources" => group.resources = parts::resources(value)?,
             "required" => {
                 let traits = parts::traits(query, suffix, version)?;
                 (group.required, group.forbidden) = (traits.required, traits.forbidden);
@@ -155,7 +154,17 @@ fn groups(query: &Query, version: Version) -> Result<Vec<RequestGroup>, Failure>
                 (group.member_of, group.forbidden_aggregates) =
                     (membership.member_of, membership.forbidden);
             }
-            _ => group.in_tree = Some(parts::in_tree(value)?),
+            // Of these the last counts, and all must be in order.
+            "resources" => {
+                for value in query.all(parameter) {
+                    group.resources = parts::resources(value)?;
+                }
+            }
+            _ => {
+                for value in query.all(parameter) {
+                    group.in_tree = Some(parts::in_tree(value)?);
+                }
+            }
         }
     }
     Ok(groups)

@@ -2,9 +2,9 @@
 //! candidates have in common. The words of the errors are those that clients
 //! of the peer know.
 
-use super::Query;
 use crate::{
     failure::Failure,
+    query::Query,
     schema::lenient_uuid,
     version::{Feature, Version},
 };

@@ -1,7 +1,9 @@
 //! The query of a list of providers.
 
-use super::{Query, parts};
-use crate::{failure::Failure, placement::schemas, schema::lenient_uuid, version::Version};
+use super::parts;
+use crate::{
+    failure::Failure, placement::schemas, query::Query, schema::lenient_uuid, version::Version,
+};
 use stowplan_placement::queries::ProviderFilter;
 
 /// Checks the query of `GET /resource_providers` and gives the filter that it

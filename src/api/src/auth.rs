@@ -26,7 +26,49 @@ pub struct Token {
     pub scope: Scope,
 }
 
+/// What a policy rule may ask of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute<'a> {
+    /// A text; `None` where the caller has none.
+    One(&'a str),
+    /// Any of several texts.
+    Any(&'a [String]),
+}
+
+/// Attributes that callers have with the peers and never here.
+const EMPTY_ATTRIBUTES: [&str; 8] = [
+    "user_domain_id",
+    "system_scope",
+    "domain_id",
+    "project_domain_id",
+    "service_user_id",
+    "service_user_domain_id",
+    "service_project_id",
+    "service_project_domain_id",
+];
+
 impl Token {
+    /// An attribute by the name that policy rules know it by; nothing if no
+    /// caller has such a one.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<Attribute<'_>> {
+        Some(match name {
+            "user_id" => Attribute::One(&self.user),
+            "project_id" => Attribute::One(self.project.as_deref().unwrap_or("None")),
+            "roles" => Attribute::Any(&self.roles),
+            "service_roles" => Attribute::Any(&[]),
+            "is_admin_project" => Attribute::One("True"),
+            name if EMPTY_ATTRIBUTES.contains(&name) => Attribute::One("None"),
+            _ => return None,
+        })
+    }
+
+    /// What a call about the caller's own is about, for policy rules.
+    #[must_use]
+    pub fn own(&self) -> [(&'static str, Option<&str>); 2] {
+        [("project_id", self.project.as_deref()), ("user_id", Some(&self.user))]
+    }
+
     /// Whether the caller has a role, whatever its letter case.
     #[must_use]
     pub fn has_role(&self, role: &str) -> bool {

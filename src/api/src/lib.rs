@@ -29,7 +29,7 @@ pub use docs::openapi;
 pub use failure::{Code, Failure, Problem};
 pub use gate::REQUEST_ID;
 pub use policy::{
-    Check, CheckFault, DEFAULTS, DefaultRule, Denied, Policy, PolicyFault, PolicySource, Target,
+    Check, CheckFault, DefaultRule, Denied, Policy, PolicyFault, PolicySource, Target, defaults,
 };
 pub use server::serve;
 pub use state::{ApiState, Clock};

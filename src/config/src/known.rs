@@ -93,7 +93,7 @@ const OPTIONS: &[(&str, &str)] = &[
     (
         "oslo_policy",
         "
-            policy_default_rule policy_dirs remote_content_type remote_ssl_ca_crt_file
+            remote_content_type remote_ssl_ca_crt_file
             remote_ssl_client_crt_file remote_ssl_client_key_file remote_ssl_verify_server_crt
             remote_timeout
         ",

@@ -12,7 +12,7 @@ use crate::origin::Origin;
 /// together. `folder` is that of the configuration file.
 pub(crate) fn settle(loaded: &mut Loaded, folder: Option<&Path>, errors: &mut Vec<ConfigError>) {
     raise_service_down_time(loaded);
-    locate_policy_file(loaded, folder);
+    locate_policy(loaded, folder);
     refuse_open_door(loaded, errors);
     check_prefixes(loaded, errors);
     check_tiers(loaded, errors);
@@ -46,17 +46,26 @@ fn raise_service_down_time(loaded: &mut Loaded) {
     });
 }
 
-/// A relative policy file lies beside the file that names it, or beside the
-/// configuration file.
-fn locate_policy_file(loaded: &mut Loaded, folder: Option<&Path>) {
-    let folder = match loaded.origin("oslo_policy", "policy_file") {
+/// A relative policy file or folder lies beside the file that names it, or
+/// beside the configuration file.
+fn locate_policy(loaded: &mut Loaded, folder: Option<&Path>) {
+    let beside = |option| match loaded.origin("oslo_policy", option) {
         Origin::File { path, .. } => path.parent(),
         Origin::Default => folder,
         Origin::Environment(_) | Origin::Override => None,
     };
-    if let Some(folder) = folder {
-        let path = folder.join(&loaded.settings.oslo_policy.policy_file);
-        loaded.settings.oslo_policy.policy_file = path;
+    let (file, dirs) = (beside("policy_file"), beside("policy_dirs"));
+    let policy = &loaded.settings.oslo_policy;
+    let file = file.map(|folder| folder.join(&policy.policy_file));
+    let dirs: Option<Vec<String>> = dirs.map(|folder| {
+        policy.policy_dirs.iter().map(|dir| folder.join(dir).display().to_string()).collect()
+    });
+    let policy = &mut loaded.settings.oslo_policy;
+    if let Some(file) = file {
+        policy.policy_file = file;
+    }
+    if let Some(dirs) = dirs {
+        policy.policy_dirs = dirs;
     }
 }
 

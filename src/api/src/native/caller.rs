@@ -34,8 +34,8 @@ impl Caller {
     /// # Errors
     /// 403 when not.
     pub fn may(&self, rule: &str) -> Result<(), Failure> {
-        let target = Target { project_id: self.token.project.as_deref() };
-        self.shared.policy().enforce(rule, &self.token, target).map_err(|_| {
+        let own = self.token.own();
+        self.shared.policy().enforce(rule, &self.token, Target(&own)).map_err(|_| {
             Failure::new(Code::Forbidden, format!("Policy does not allow {rule} to be performed."))
         })
     }

@@ -118,14 +118,18 @@ fn check_policy(
     token: &Token,
     shared: &Shared,
 ) -> Result<(), Failure> {
-    let asked = match row.about {
-        About::Own => token.project.clone(),
+    let (own, query, named);
+    let target = match row.about {
+        About::Own => {
+            own = token.own();
+            Target(&own)
+        }
         About::QueryProject => {
-            let query = Query::parse(request.query_string()).ok();
-            query.and_then(|query| query.last("project_id").map(str::to_owned))
+            query = Query::parse(request.query_string()).ok();
+            named = [("project_id", query.as_ref().and_then(|query| query.last("project_id")))];
+            Target(&named)
         }
     };
-    let target = Target { project_id: asked.as_deref() };
     shared.policy().enforce(row.rule, token, target).map_err(|denied| {
         let detail = match denied {
             Denied::Scope => row.rule.to_owned(),

@@ -1,10 +1,11 @@
-//! The policy file: rules that replace defaults, read again when it changes.
+//! The policy files: rules that replace defaults, read again when they change.
 
 use super::{Check, CheckFault, Policy};
 use arc_swap::{ArcSwap, Guard};
+use serde::Deserialize;
 use std::{
-    collections::BTreeMap,
-    fs, io,
+    collections::{BTreeMap, HashMap},
+    fmt, fs, io,
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex,
@@ -16,7 +17,7 @@ use stowplan_config::OsloPolicy;
 use stowplan_model::Micros;
 use thiserror::Error;
 
-/// Between two looks at the file, in microseconds.
+/// Between two looks at the files, in microseconds.
 const PAUSE: i64 = 100_000;
 
 /// Why a policy file cannot be used.
@@ -30,16 +31,22 @@ pub enum PolicyFault {
         /// What the system said.
         source: io::Error,
     },
-    /// It is not a YAML mapping of names to texts.
-    #[error("policy file {path}: expected rule names with their checks as texts: {problem}")]
+    /// It is not a mapping of names to texts or lists of lists.
+    #[error(
+        "policy file {path}: expected rule names with their checks, each a text or a list of \
+         lists of texts: {problem}"
+    )]
     Form {
         /// The file.
         path: PathBuf,
         /// What is wrong, and where.
         problem: String,
     },
+    /// Rules refer to one another in a circle, or too many do.
+    #[error("policy rule {0} refers to others in a circle, or more than 32 deep")]
+    Chain(String),
     /// A rule cannot be read.
-    #[error("policy file {path}, rule {rule} = \"{text}\": {fault}")]
+    #[error("policy file {path}, rule {rule} = {text}: {fault}")]
     Rule {
         /// The file.
         path: PathBuf,
@@ -52,14 +59,30 @@ pub enum PolicyFault {
     },
 }
 
-/// What tells one state of the file from another; none: it is not there.
-type Stamp = Option<(SystemTime, u64)>;
+/// What tells one state of the files from another: those that are there, in the
+/// order in which they are read.
+type Stamp = Vec<(PathBuf, SystemTime, u64)>;
 
-/// The rules in force, with the file that they come from.
+/// A check as a file has it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Lists(Vec<Inner>),
+}
+
+/// A part of a check in the older form.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Inner {
+    One(String),
+    List(Vec<String>),
+}
+
+/// The rules in force, with the files that they come from.
 #[derive(Debug)]
 pub struct PolicySource {
-    path: PathBuf,
-    enforce_new: bool,
+    options: OsloPolicy,
     policy: ArcSwap<Policy>,
     stamp: Mutex<Stamp>,
     looked: AtomicI64,
@@ -69,26 +92,25 @@ impl PolicySource {
     /// Reads the rules that the options name.
     ///
     /// # Errors
-    /// When the file is there and cannot be used.
+    /// When a file is there and cannot be used.
     pub fn open(options: &OsloPolicy) -> Result<Self, PolicyFault> {
-        let path = options.policy_file.clone();
-        let enforce_new = options.enforce_new_defaults;
-        let stamp = stamp(&path);
-        let policy = read(&path, enforce_new)?;
+        let stamp = stamp(options);
+        let policy = read(options, &stamp)?;
         Ok(Self {
-            path,
-            enforce_new,
+            options: options.clone(),
             policy: ArcSwap::from_pointee(policy),
             stamp: Mutex::new(stamp),
             looked: AtomicI64::new(i64::MIN),
         })
     }
 
-    /// The rules in force. The file is looked at ten times a second at most;
+    /// The rules in force. The files are looked at ten times a second at most;
     /// a bad one changes nothing and is told in the log.
     pub fn current(&self, now: Micros) -> Guard<Arc<Policy>> {
         let looked = self.looked.load(Ordering::Relaxed);
-        if now.0.saturating_sub(looked) >= PAUSE
+        // A clock that was set back does not put the next look off.
+        let since = now.0.saturating_sub(looked);
+        if !(0..PAUSE).contains(&since)
             && self
                 .looked
                 .compare_exchange(looked, now.0, Ordering::Relaxed, Ordering::Relaxed)
@@ -100,46 +122,102 @@ impl PolicySource {
     }
 
     fn look(&self) {
-        let seen = stamp(&self.path);
+        let seen = stamp(&self.options);
         let Ok(mut stamp) = self.stamp.lock() else { return };
         if *stamp == seen {
             return;
         }
-        *stamp = seen;
-        match read(&self.path, self.enforce_new) {
+        match read(&self.options, &seen) {
             Ok(policy) => {
-                tracing::info!(path = %self.path.display(), "policy rules were read again");
+                tracing::info!(files = seen.len(), "policy rules were read again");
                 self.policy.store(Arc::new(policy));
             }
             Err(fault) => tracing::error!(%fault, "the policy stays as it was"),
         }
+        *stamp = seen;
     }
 }
 
-fn stamp(path: &Path) -> Stamp {
-    let metadata = fs::metadata(path).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
+/// The files that are there: the policy file, then those of each folder by name.
+/// A file whose name begins with a point is none.
+fn stamp(options: &OsloPolicy) -> Stamp {
+    let mut paths = vec![options.policy_file.clone()];
+    for folder in &options.policy_dirs {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        let entries = entries.filter_map(Result::ok);
+        let shown = entries.filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'));
+        let mut inside: Vec<PathBuf> = shown.map(|entry| entry.path()).collect();
+        inside.sort_unstable();
+        paths.append(&mut inside);
+    }
+    let state = |path: PathBuf| {
+        let metadata = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
+        Some((path, metadata.modified().ok()?, metadata.len()))
+    };
+    paths.into_iter().filter_map(state).collect()
 }
 
-fn read(path: &Path, enforce_new: bool) -> Result<Policy, PolicyFault> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(source) => return Err(PolicyFault::Read { path: path.to_owned(), source }),
-    };
-    let rules: Option<BTreeMap<String, String>> = serde_saphyr::from_str(&text)
-        .map_err(|error| PolicyFault::Form { path: path.to_owned(), problem: error.to_string() })?;
-    let mut policy = Policy::defaults(enforce_new);
-    for (rule, text) in rules.unwrap_or_default() {
-        let check = Check::parse(&text).map_err(|fault| PolicyFault::Rule {
-            path: path.to_owned(),
-            rule: rule.clone(),
-            text: text.clone(),
-            fault,
-        })?;
-        policy.replace(rule, check);
+fn read(options: &OsloPolicy, files: &Stamp) -> Result<Policy, PolicyFault> {
+    let mut rules = HashMap::new();
+    for (path, ..) in files {
+        read_file(path, &mut rules)?;
+    }
+    let (enforce_new, stand_in) = (options.enforce_new_defaults, &options.policy_default_rule);
+    let policy = Policy::new(enforce_new, stand_in, rules).map_err(PolicyFault::Chain)?;
+    for doubt in policy.doubts() {
+        tracing::warn!("policy rule {doubt}");
     }
     Ok(policy)
+}
+
+/// Adds the rules of a file to others, in whose place they come.
+fn read_file(path: &Path, rules: &mut HashMap<String, Check>) -> Result<(), PolicyFault> {
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(PolicyFault::Read { path: path.to_owned(), source }),
+    };
+    let written: Option<BTreeMap<String, Written>> = serde_saphyr::from_str(&text)
+        .map_err(|error| PolicyFault::Form { path: path.to_owned(), problem: error.to_string() })?;
+    for (rule, written) in written.unwrap_or_default() {
+        let check = written.check().map_err(|fault| PolicyFault::Rule {
+            path: path.to_owned(),
+            rule: rule.clone(),
+            text: written.to_string(),
+            fault,
+        })?;
+        rules.insert(rule, check);
+    }
+    Ok(())
+}
+
+impl Written {
+    fn check(&self) -> Result<Check, CheckFault> {
+        match self {
+            Self::Text(text) => Check::parse(text),
+            Self::Lists(lists) => {
+                Check::parse_lists(&lists.iter().map(Inner::list).collect::<Vec<_>>())
+            }
+        }
+    }
+}
+
+impl fmt::Display for Written {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Lists(lists) => f.debug_list().entries(lists.iter().map(Inner::list)).finish(),
+        }
+    }
+}
+
+impl Inner {
+    fn list(&self) -> Vec<String> {
+        match self {
+            Self::One(word) => vec![word.clone()],
+            Self::List(words) => words.clone(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -208,13 +286,62 @@ mod tests {
     #[test]
     fn faults_name_file_rule_and_word() {
         for (text, parts) in [
-            ("a: \"role:x and\"", ["rule a", "the rule ends"]),
+            ("a: \"role:x and\"", ["rule a = \"role:x and\"", "the rule ends"]),
             ("- a", ["policy.yaml", "line 1"]),
-            ("a: [b]", ["expected rule names", "line 1"]),
+            ("a: [[b]]", ["rule a = [[\"b\"]]", "'b' is no check"]),
+            ("a: {b: c}", ["expected rule names", "policy.yaml"]),
+            ("a: ", ["expected rule names", "policy.yaml"]),
+            ("a: https://b/c", ["rule a", "another service"]),
+            ("a: rule:b\nb: not rule:a", ["rule a", "in a circle"]),
         ] {
             let (_folder, fault) = source(Some(text));
             let fault = fault.unwrap_err().to_string();
             assert!(parts.iter().all(|part| fault.contains(part)), "{fault}");
         }
+    }
+
+    #[test]
+    fn folders_come_after_the_file_in_the_order_of_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("policy.d");
+        fs::create_dir(&inside).unwrap();
+        let list = "placement:traits:list";
+        let write = |name: &str, role: &str| {
+            fs::write(inside.join(name), format!("\"{list}\": \"role:{role}\"")).unwrap();
+        };
+        let options = OsloPolicy {
+            policy_file: folder.path().join("policy.yaml"),
+            policy_dirs: vec![inside.display().to_string()],
+            ..OsloPolicy::default()
+        };
+        fs::write(&options.policy_file, format!("\"{list}\": \"role:zero\"")).unwrap();
+        let source = PolicySource::open(&options).unwrap();
+        assert!(may(&source, list, "zero", 0));
+        write("b.yaml", "two");
+        write("a.json", "one");
+        write(".hidden.yaml", "hidden");
+        assert!(may(&source, list, "two", PAUSE) && !may(&source, list, "one", PAUSE));
+        fs::remove_file(inside.join("b.yaml")).unwrap();
+        assert!(may(&source, list, "one", 2 * PAUSE));
+        fs::remove_dir_all(&inside).unwrap();
+        assert!(may(&source, list, "zero", 3 * PAUSE));
+    }
+
+    #[test]
+    fn lists_are_read() {
+        let text = "placement:traits:list: [[\"role:a\", \"role:member\"], \"role:member\"]";
+        let (_folder, source) = source(Some(text));
+        assert!(may(&source.unwrap(), "placement:traits:list", "member", 0));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_does_not_keep_old_rules() {
+        let (folder, source) = source(None);
+        let source = source.unwrap();
+        let list = "placement:traits:list";
+        assert!(!may(&source, list, "member", 1_000_000_000));
+        let path = folder.path().join("policy.yaml");
+        fs::write(&path, "\"placement:traits:list\": \"role:member\"").unwrap();
+        assert!(may(&source, list, "member", 5));
     }
 }

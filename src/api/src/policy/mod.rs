@@ -2,19 +2,32 @@
 
 mod check;
 mod file;
+#[cfg(test)]
+mod golden;
+mod parse;
 mod rules;
+mod template;
 
-pub use check::{Check, CheckFault, Target};
+pub use check::{Check, Target};
 pub use file::{PolicyFault, PolicySource};
-pub use rules::{DEFAULTS, DefaultRule};
+pub use parse::CheckFault;
+pub use rules::{DefaultRule, defaults};
 
 use crate::auth::{Scope, Token};
+use check::Rules;
 use std::collections::HashMap;
+
+/// A caller to ask which attributes there are.
+const NOBODY: Token =
+    Token { user: String::new(), project: None, roles: Vec::new(), scope: Scope::Project };
+
+/// How long a chain of rules that refer to one another may be.
+const MAX_CHAIN: usize = 32;
 
 /// The rules in force.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    rules: HashMap<String, Check>,
+    rules: Rules,
 }
 
 /// Why a call is refused.
@@ -27,18 +40,27 @@ pub enum Denied {
 }
 
 impl Policy {
-    /// The rules as they are without a policy file. Unless the new defaults
-    /// are enforced, what the older default allows is allowed too
-    /// (`[oslo_policy] enforce_new_defaults`).
-    #[must_use]
-    pub fn defaults(enforce_new: bool) -> Self {
-        let rules = DEFAULTS.iter().map(|rule| (rule.name.to_owned(), rule.check(enforce_new)));
-        Self { rules: rules.collect() }
-    }
-
-    /// Puts a rule in the place of the one of that name.
-    pub fn replace(&mut self, name: String, check: Check) {
-        self.rules.insert(name, check);
+    /// The defaults with the rules of files in their places. Unless the new
+    /// defaults are enforced, what the older default of a rule allows is
+    /// allowed too, as long as no file has the rule (`[oslo_policy]
+    /// enforce_new_defaults`). The rule named `stand_in`, if there is one,
+    /// stands in for those that are referred to and not there.
+    ///
+    /// # Errors
+    /// The name of a rule whose references run in a circle or are too many.
+    pub fn new(
+        enforce_new: bool,
+        stand_in: &str,
+        replaced: HashMap<String, Check>,
+    ) -> Result<Self, String> {
+        let defaults = defaults().filter(|rule| !replaced.contains_key(rule.name));
+        let defaults =
+            defaults.map(|rule| (rule.name.to_owned(), rule.check(enforce_new, &replaced)));
+        let mut by_name: HashMap<String, Check> = defaults.collect();
+        by_name.extend(replaced);
+        let policy = Self { rules: Rules { by_name, stand_in: stand_in.to_owned() } };
+        policy.check_chains()?;
+        Ok(policy)
     }
 
     /// Decides whether `token` may do what `rule` guards, on `target`.
@@ -53,6 +75,67 @@ impl Policy {
         let allowed =
             self.rules.get(rule).is_some_and(|check| check.holds(token, target, &self.rules));
         if allowed { Ok(()) } else { Err(Denied::Rule) }
+    }
+
+    /// What in the rules can hardly be meant: references to rules and
+    /// attributes that do not exist, which never hold.
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        for (name, rule) in &self.rules.by_name {
+            rule.visit(&mut |check| match check {
+                Check::Rule(other) if self.rules.get(other).is_none() => {
+                    doubts.push(format!("{name} refers to a rule that does not exist: {other}"));
+                }
+                Check::Attribute(attribute, _) if NOBODY.attribute(attribute).is_none() => {
+                    doubts.push(format!("{name} asks for what no caller has: {attribute}"));
+                }
+                _ => {}
+            });
+        }
+        doubts.sort_unstable();
+        doubts
+    }
+
+    fn check_chains(&self) -> Result<(), String> {
+        let mut lengths = HashMap::new();
+        let mut names: Vec<&String> = self.rules.by_name.keys().collect();
+        names.sort_unstable();
+        for name in names {
+            if self.chain(name, 0, &mut lengths).is_none() {
+                return Err(name.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// The length of the longest chain of references from a rule; nothing if it
+    /// does not end in time.
+    fn chain<'a>(
+        &'a self,
+        name: &'a str,
+        before: usize,
+        lengths: &mut HashMap<&'a str, usize>,
+    ) -> Option<usize> {
+        if let Some(length) = lengths.get(name) {
+            return (before + length <= MAX_CHAIN).then_some(*length);
+        }
+        if before >= MAX_CHAIN {
+            return None;
+        }
+        let mut next = Vec::new();
+        if let Some(rule) = self.rules.get(name) {
+            rule.visit(&mut |check| {
+                if let Check::Rule(other) = check {
+                    next.push(other.as_str());
+                }
+            });
+        }
+        let mut length = 0;
+        for other in next {
+            length = length.max(self.chain(other, before + 1, lengths)?);
+        }
+        lengths.insert(name, length + 1);
+        Some(length + 1)
     }
 }
 
@@ -73,8 +156,8 @@ mod tests {
 
     #[test]
     fn defaults_of_each_kind() {
-        let own = Target { project_id: Some("p") };
-        let other = Target { project_id: Some("q") };
+        let own = Target(&[("project_id", Some("p"))]);
+        let other = Target(&[("project_id", Some("q"))]);
         let list = "placement:resource_providers:list";
         let (usages, reshape) = ("placement:usages", "placement:reshaper:reshape");
         for (enforce_new, roles, rule, target, expected) in [
@@ -83,7 +166,7 @@ mod tests {
             (true, &["member", "reader"], list, own, false),
             (true, &["reader"], usages, own, true),
             (true, &["reader"], usages, other, false),
-            (true, &["reader"], usages, Target { project_id: None }, false),
+            (true, &["reader"], usages, Target(&[("project_id", None)]), false),
             (true, &["admin"], usages, other, true),
             (true, &["admin"], reshape, own, false),
             (true, &["service"], reshape, own, true),
@@ -91,7 +174,7 @@ mod tests {
             (false, &["reader"], reshape, own, false),
             (true, &["admin"], "placement:no_such_rule", own, false),
         ] {
-            let policy = Policy::defaults(enforce_new);
+            let policy = Policy::new(enforce_new, "default", HashMap::new()).unwrap();
             let got = policy.enforce(rule, &token(roles, Scope::Project), target);
             assert_eq!(got.is_ok(), expected, "{enforce_new} {roles:?} {rule} {target:?}");
         }
@@ -99,11 +182,68 @@ mod tests {
 
     #[test]
     fn another_scope_is_refused_whatever_the_roles() {
-        let policy = Policy::defaults(false);
+        let policy = Policy::new(false, "default", HashMap::new()).unwrap();
         for scope in [Scope::System, Scope::Domain] {
             let token = token(&["admin", "service"], scope);
-            let target = Target { project_id: None };
+            let target = Target(&[("project_id", None)]);
             assert_eq!(policy.enforce("placement:usages", &token, target), Err(Denied::Scope));
         }
+    }
+
+    fn with(rules: &[(&str, &str)]) -> Result<Policy, String> {
+        let rules =
+            rules.iter().map(|(name, text)| ((*name).to_owned(), Check::parse(text).unwrap()));
+        Policy::new(true, "default", rules.collect())
+    }
+
+    #[test]
+    fn a_circle_is_found_before_it_is_asked() {
+        assert_eq!(with(&[("a", "not rule:a")]).unwrap_err(), "a");
+        assert!(with(&[("a", "rule:b or @"), ("b", "not rule:c"), ("c", "rule:a")]).is_err());
+        assert!(with(&[("a", "rule:b and rule:b"), ("b", "rule:c"), ("c", "@")]).is_ok());
+        let long: Vec<(String, String)> =
+            (0..=MAX_CHAIN).map(|at| (format!("r{at}"), format!("rule:r{}", at + 1))).collect();
+        let long: Vec<(&str, &str)> = long.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        assert!(with(&long).is_err());
+        assert!(with(&long[1..MAX_CHAIN]).is_ok());
+    }
+
+    #[test]
+    fn a_rule_may_stand_in_for_those_that_are_not_there() {
+        let allows = |rules: &[(&str, &str)]| {
+            let target = Target(&[]);
+            let token = token(&["reader"], Scope::Project);
+            with(rules).unwrap().enforce("a", &token, target).is_ok()
+        };
+        assert!(!allows(&[("a", "rule:b")]));
+        assert!(allows(&[("a", "rule:b"), ("default", "role:reader")]));
+    }
+
+    #[test]
+    fn an_override_of_the_deprecated_rule_is_honoured() {
+        let allows = |rules: &[(&str, &str)], enforce_new| {
+            let rules =
+                rules.iter().map(|(name, text)| ((*name).to_owned(), Check::parse(text).unwrap()));
+            let policy = Policy::new(enforce_new, "default", rules.collect()).unwrap();
+            let token = token(&["boss"], Scope::Project);
+            policy.enforce("placement:traits:list", &token, Target(&[])).is_ok()
+        };
+        assert!(!allows(&[], false));
+        for enforce_new in [true, false] {
+            assert!(allows(&[("rule:admin_api", "role:boss")], enforce_new));
+        }
+        let both = [("rule:admin_api", "role:boss"), ("admin_or_service_api", "role:admin")];
+        assert!(!allows(&both, false));
+    }
+
+    #[test]
+    fn what_can_hardly_be_meant_is_told() {
+        let policy = with(&[("a", "is_admin:True or not (rule:b)"), ("c", "@")]).unwrap();
+        let doubts = [
+            "a asks for what no caller has: is_admin",
+            "a refers to a rule that does not exist: b",
+        ];
+        assert_eq!(policy.doubts(), doubts);
+        assert_eq!(with(&[]).unwrap().doubts(), [""; 0]);
     }
 }

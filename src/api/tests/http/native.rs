@@ -141,3 +141,34 @@ fn destinations_groups_and_why() {
     let denied = server.send("GET", "/v1/hosts", &["X-Roles: reader"], "");
     assert_eq!(denied.status, 403);
 }
+
+#[test]
+fn a_policy_file_changes_who_may_do_what_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("policy.yaml");
+    std::fs::write(&file, "\"stowplan:hosts:list\": \"role:reader and user_id:ann\"\n").unwrap();
+    let server = Server::start(|settings| settings.oslo_policy.policy_file = file.clone());
+    let status = |token: &str, role: &str, path: &str| {
+        let headers = [format!("X-Auth-Token: {token}"), format!("X-Roles: {role}")];
+        let headers = headers.join("\r\n");
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n{headers}\r\n\r\n");
+        server.raw(request).status
+    };
+    for (token, role, path, expected) in [
+        ("ann:p", "reader", "/v1/hosts", 200),
+        ("bob:p", "reader", "/v1/hosts", 403),
+        ("ann:p", "admin", "/v1/hosts", 403),
+        ("ann:p", "reader", "/v1/decisions", 403),
+        ("ann:p", "service", "/v1/decisions", 200),
+        ("ann:p", "admin", "/v1/jobs", 200),
+    ] {
+        assert_eq!(status(token, role, path), expected, "{token} {role} {path}");
+    }
+    std::fs::write(&file, "\"stowplan:hosts:list\": \"\"\n").unwrap();
+    let until = std::time::Instant::now() + Duration::from_secs(5);
+    while status("bob:p", "", "/v1/hosts") != 200 {
+        assert!(std::time::Instant::now() < until, "the file was not read again");
+        sleep(Duration::from_millis(50));
+    }
+}

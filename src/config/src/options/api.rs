@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::list;
 use crate::macros::{choice, section};
 
 choice! {
@@ -54,5 +55,11 @@ section! {
         /// the folder of the configuration file. The file need not exist, and is
         /// read again when it changes.
         policy_file: PathBuf = PathBuf::from("policy.yaml");
+        /// Folders of further such files, read after it in the order of their names;
+        /// a relative path starts at the folder of the configuration file.
+        policy_dirs: Vec<String> = list(&["policy.d"]), multi;
+        /// Rule that stands in for one that another rule refers to and that is not
+        /// there.
+        policy_default_rule: String = "default".to_owned();
     }
 }

@@ -152,6 +152,8 @@ fn files_and_folders_are_read() {
     let settings = loaded.unwrap().settings;
     assert_eq!(settings.api.max_limit, 7);
     assert_eq!(settings.oslo_policy.policy_file, folder.join("rules.yaml"));
+    let beside = folder.join("policy.d").display().to_string();
+    assert_eq!(settings.oslo_policy.policy_dirs, [beside]);
     assert_eq!(default.unwrap().settings.oslo_policy.policy_file, folder.join("policy.yaml"));
     let broken = broken.unwrap_err().to_string();
     assert!(broken.ends_with("d.conf:2: expected text in UTF-8"), "{broken}");

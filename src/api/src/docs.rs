@@ -1,12 +1,16 @@
 //! The OpenAPI document and the pages that show it.
 
-use crate::{app::resource, failure::Problem, media, native, placement, probes};
+use crate::{
+    app::resource,
+    failure::{Code, Problem, title},
+    media, native, placement, probes,
+};
 use actix_web::{
     HttpResponse,
     http::{Method, header},
     web::{self, Bytes, ServiceConfig},
 };
-use std::sync::LazyLock;
+use std::{fmt::Write as _, sync::LazyLock};
 use utoipa::{
     Modify, OpenApi,
     openapi::security::{ApiKey, ApiKeyValue, SecurityScheme},
@@ -62,6 +66,8 @@ pub(crate) fn routes(config: &mut ServiceConfig) {
     config
         .service(resource(DOCUMENT, [(Method::GET, web::to(document))]))
         .service(resource("/docs", [(Method::GET, web::to(redirect))]))
+        // Before the pages that show the document, which take all paths below.
+        .service(resource("/docs/errors", [(Method::GET, web::to(errors))]))
         .service(SwaggerUi::new("/docs/{_:.*}").config(Config::from(DOCUMENT)));
 }
 
@@ -71,4 +77,32 @@ async fn document() -> HttpResponse {
 
 async fn redirect() -> HttpResponse {
     HttpResponse::PermanentRedirect().insert_header((header::LOCATION, "/docs/")).finish()
+}
+
+/// The table of error codes as a page; a problem's type points into it.
+static ERRORS: LazyLock<Bytes> = LazyLock::new(|| {
+    let mut rows = String::new();
+    for code in Code::ALL {
+        let (anchor, status) = (code.anchor(), code.status());
+        let _ = writeln!(
+            rows,
+            "<tr id=\"{anchor}\"><td>{} {}</td><td>{anchor}</td><td>{}</td><td>{}</td></tr>",
+            status.as_u16(),
+            title(status),
+            code.placement(),
+            code.about(),
+        );
+    }
+    Bytes::from(format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\
+         <title>Errors of stowplan</title>\n<style>body {{ font-family: sans-serif }} \
+         td, th {{ padding: 0.3em 1em; text-align: left }} :target {{ background: #ffc }}</style>\
+         </head>\n<body>\n<h1>Errors</h1>\n<table>\n<tr><th>status</th>\
+         <th>problem</th><th>code of the Placement API</th><th>meaning</th></tr>\n\
+         {rows}</table>\n</body>\n</html>\n"
+    ))
+});
+
+async fn errors() -> HttpResponse {
+    HttpResponse::Ok().content_type("text/html; charset=utf-8").body(ERRORS.clone())
 }

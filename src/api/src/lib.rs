@@ -17,6 +17,7 @@ mod placement;
 mod policy;
 mod probes;
 mod query;
+mod reached;
 mod schema;
 mod server;
 mod state;

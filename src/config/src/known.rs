@@ -9,7 +9,7 @@ const SECTIONS: &str = "
     hyperv image_cache ironic ironic_inspector key_manager keystone keystone_authtoken libvirt
     manila mks neutron nova_sys_admin oslo_concurrency oslo_limit
     oslo_messaging_amqp oslo_messaging_kafka oslo_messaging_metrics oslo_messaging_notifications
-    oslo_messaging_rabbit oslo_middleware oslo_middleware_tracing oslo_reports
+    oslo_messaging_rabbit oslo_middleware_tracing oslo_reports
     oslo_versionedobjects pci privsep profiler quota rdp remote_debug serial_console
     service_user spice vault vmware vnc wsgi xenserver zvm
 ";
@@ -89,6 +89,11 @@ const OPTIONS: &[(&str, &str)] = &[
         "
             bdms_in_notifications default_level include_share_mapping notify_on_state_change
         ",
+    ),
+    (
+        "oslo_middleware",
+        "backends detailed disable_by_file_path disable_by_file_paths
+         ignore_path max_request_body_size path",
     ),
     (
         "oslo_policy",

@@ -37,6 +37,12 @@ macro_rules! codes {
                 }
             }
 
+            /// What it means.
+            #[must_use]
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$name => concat!($($about),+).trim_ascii(),)+ }
+            }
+
             /// The anchor in the documentation of errors, which is also the
             /// last part of a problem's type.
             #[must_use]

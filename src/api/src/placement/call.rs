@@ -8,6 +8,7 @@ use crate::{
     media::{self, Accept},
     policy::{Denied, Target},
     query::Query,
+    reached::Reached,
     schema::{Schema, lenient_uuid},
     state::Shared,
     surface,
@@ -18,7 +19,7 @@ use actix_web::{
     dev::Payload,
     http::{
         StatusCode,
-        header::{self, HeaderValue, HttpDate},
+        header::{self, HttpDate},
     },
     web::Data,
 };
@@ -45,7 +46,7 @@ pub struct Call<O> {
     pub version: Version,
     request_id: Arc<str>,
     prefixed: bool,
-    host: Option<HeaderValue>,
+    reached: Reached,
     shared: Data<Shared>,
     operation: PhantomData<O>,
 }
@@ -77,11 +78,12 @@ impl<O: Operation> Call<O> {
         check_media(request, row.media, admitted.version)?;
         let token = admitted.token.ok_or_else(|| Failure::new(Code::Unauthorized, ""))?;
         check_policy(request, &row, &token, &shared)?;
+        let proxied = shared.api.settings.load().oslo_middleware.enable_proxy_headers_parsing;
         Ok(Self {
             version: admitted.version,
             request_id: admitted.request_id,
             prefixed: admitted.prefixed,
-            host: request.headers().get(header::HOST).cloned(),
+            reached: Reached::of(request.headers(), proxied),
             shared,
             operation: PhantomData,
         })
@@ -179,22 +181,14 @@ impl<O> Call<O> {
         Ok(written.await?)
     }
 
-    /// Where the Placement API is mounted for this caller: nothing, or the
-    /// prefix.
+    /// Where the Placement API is mounted for this caller: behind what proxies
+    /// take off, nothing or the prefix.
     pub fn base(&self) -> String {
+        let mut base = self.reached.prefix().to_owned();
         if self.prefixed {
-            surface::mount(&self.shared.api.settings.load().api.placement_prefix)
-        } else {
-            String::new()
+            base += &surface::mount(&self.shared.api.settings.load().api.placement_prefix);
         }
-    }
-
-    /// The address of a path: absolute, by the name that the caller used.
-    fn address(&self, path: &str) -> String {
-        match self.host.as_ref().and_then(|host| host.to_str().ok()) {
-            Some(host) => format!("http://{host}{path}"),
-            None => path.to_owned(),
-        }
+        base
     }
 
     /// An answer with a body; from 1.15 on it says when that last changed.
@@ -215,7 +209,7 @@ impl<O> Call<O> {
         response.insert_header((header::CONTENT_TYPE, media::JSON));
         self.cache_headers(&mut response, modified.into());
         if let Some(location) = location {
-            response.insert_header((header::LOCATION, self.address(&location)));
+            response.insert_header((header::LOCATION, self.reached.address(&location)));
         }
         Ok(response.body(bytes))
     }
@@ -246,7 +240,7 @@ impl<O> Call<O> {
     ) -> Answer {
         let mut response = HttpResponse::build(status);
         if let Some(location) = location {
-            response.insert_header((header::LOCATION, self.address(&location)));
+            response.insert_header((header::LOCATION, self.reached.address(&location)));
         }
         if let Some(modified) = modified {
             self.cache_headers(&mut response, Some(modified));

@@ -183,3 +183,34 @@ fn scopes_and_roles() {
     let (_, body) = status(&["X-Roles: member"], "/traits");
     assert!(body.contains("Policy does not allow placement:traits:list to be performed."));
 }
+
+#[test]
+fn every_problem_points_into_the_page_of_errors() {
+    let server = Server::start(|_| ());
+    let page = server.raw("GET /docs/errors HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n");
+    assert_eq!(page.status, 200);
+    assert!(page.header("content-type").unwrap().starts_with("text/html"));
+    let problem = server.latest("GET", "/v1/no-such-thing", "").json();
+    let (path, anchor) = problem["type"].as_str().unwrap().split_once('#').unwrap();
+    assert_eq!(path, "/docs/errors");
+    assert!(page.body.contains(&format!("<tr id=\"{anchor}\">")), "{}", page.body);
+    for code in stowplan_api::Code::ALL {
+        assert!(page.body.contains(&format!("<tr id=\"{}\">", code.anchor())), "{code:?}");
+    }
+}
+
+#[test]
+fn locations_are_where_the_caller_reached_us() {
+    for (proxied, location) in
+        [(false, "http://t/resource_providers"), (true, "https://out:1/api/resource_providers")]
+    {
+        let server = Server::start(|settings| {
+            settings.oslo_middleware.enable_proxy_headers_parsing = proxied;
+        });
+        let headers =
+            ["X-Forwarded-Proto: https", "X-Forwarded-Host: out:1", "X-Forwarded-Prefix: /api"];
+        let made = server.send("POST", "/resource_providers", &headers, r#"{"name": "a"}"#);
+        let found = made.header("location").unwrap();
+        assert!(found.starts_with(location), "{found}");
+    }
+}

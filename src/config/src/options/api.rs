@@ -1,4 +1,5 @@
-//! `[api]` and `[oslo_policy]`: the HTTP door and who may pass it.
+//! `[api]`, `[oslo_middleware]` and `[oslo_policy]`: the HTTP door and who may
+//! pass it.
 
 use std::path::PathBuf;
 
@@ -39,6 +40,16 @@ section! {
         max_request_body_size: u64 = 16_777_216, min(1024.0), mutable;
         /// Most items in one page of a list.
         max_limit: u32 = 1000, min(1.0), mutable, older(&[("DEFAULT", "osapi_max_limit")]);
+    }
+}
+
+section! {
+    /// What stands before the service.
+    oslo_middleware: OsloMiddleware = "oslo_middleware" {
+        /// Believe the headers Forwarded and X-Forwarded-* about the address by which
+        /// callers reach the service, for the links and Locations of answers. Only
+        /// behind a proxy that sets or removes them.
+        enable_proxy_headers_parsing: bool = false, mutable;
     }
 }
 

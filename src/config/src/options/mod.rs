@@ -13,7 +13,7 @@ mod scheduler;
 
 use std::collections::BTreeMap;
 
-pub use api::{Api, AuthStrategy, OsloPolicy};
+pub use api::{Api, AuthStrategy, OsloMiddleware, OsloPolicy};
 pub use batch::{Batch, BatchTotal};
 pub use compute::{Compute, NotificationFormat, Notifications, UpgradeLevels, Workarounds};
 pub use cors::Cors;
@@ -73,6 +73,8 @@ settings! {
     upgrade_levels: UpgradeLevels,
     /// `[notifications]`
     notifications: Notifications,
+    /// `[oslo_middleware]`
+    oslo_middleware: OsloMiddleware,
     /// `[oslo_policy]`
     oslo_policy: OsloPolicy,
     /// `[cors]`

@@ -4,7 +4,13 @@
 
 use super::peer::Peer;
 use std::collections::{BTreeMap, HashMap};
-use stowplan_ledger::{Image, image::providers::At};
+use stowplan_ledger::{
+    Image,
+    image::{
+        names::{Ix, Names},
+        providers::At,
+    },
+};
 
 /// What is counted, by the ids that both have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,12 +84,12 @@ impl Books {
             books.add(Account::Providers, image.providers.generation(at));
             books.add_provider(image, at, provider);
         }
-        let id_of = |class| image.classes.row(class).map_or(i64::MIN, |row| row.id);
         for consumer in image.consumers.iter() {
             books.add(Account::Consumers, consumer.generation);
             for held in &consumer.allocations {
                 let provider = ids.get(&held.provider).copied().unwrap_or(i64::MIN);
-                let account = Account::Allocations { provider, class: id_of(held.class) };
+                let account =
+                    Account::Allocations { provider, class: id_of(&image.classes, held.class) };
                 books.add(account, held.used);
             }
         }
@@ -94,12 +100,10 @@ impl Books {
         let Some(row) = image.providers.get(at) else { return };
         for &class in row.classes.iter() {
             let total = image.providers.inventory(at, class).map_or(0, |there| there.total);
-            let class = image.classes.row(class).map_or(i64::MIN, |row| row.id);
-            self.add(Account::Inventories { class }, total);
+            self.add(Account::Inventories { class: id_of(&image.classes, class) }, total);
         }
         for &name in row.traits.iter() {
-            let id = image.traits.row(name).map_or(i64::MIN, |row| row.id);
-            self.add(Account::Trait { id }, 0);
+            self.add(Account::Trait { id: id_of(&image.traits, name) }, 0);
         }
         for _ in row.aggregates.iter() {
             self.add(Account::Aggregates { provider }, 0);
@@ -129,5 +133,34 @@ impl Books {
         let (count, sum) = self.0.entry(account).or_default();
         *count += 1;
         *sum += amount;
+    }
+}
+
+/// The durable id of a name; one that nothing has, should there be none.
+fn id_of(names: &Names, ix: Ix) -> i64 {
+    names.row(ix).map_or(i64::MIN, |row| row.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_side_lacks_or_has_otherwise_is_told() {
+        let (mut peer, mut ours) = (Books::default(), Books::default());
+        for books in [&mut peer, &mut ours] {
+            books.add(Account::Consumers, 4);
+            books.add(Account::Allocations { provider: 1, class: 2 }, 10);
+        }
+        assert_eq!(peer.differences(&ours), Vec::<String>::new());
+        peer.add(Account::Allocations { provider: 1, class: 2 }, 5);
+        ours.add(Account::Trait { id: 7 }, 0);
+        assert_eq!(
+            peer.differences(&ours),
+            [
+                "Allocations { provider: 1, class: 2 }: 2 rows, sum 15 and 1 rows, sum 10",
+                "Trait { id: 7 }: 0 rows, sum 0 and 1 rows, sum 0",
+            ]
+        );
     }
 }

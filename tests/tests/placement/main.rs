@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod bounds;
 mod case;
 mod matching;
 mod parse;

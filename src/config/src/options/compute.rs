@@ -22,8 +22,9 @@ section! {
         /// Do not check groups again on compute hosts. The scheduler checks them at
         /// the claim; the option is accepted and changes nothing.
         disable_group_policy_check_upcall: bool = false;
-        /// Make few candidates for trees with many like providers. Candidates are
-        /// always made that way; the option is accepted and changes nothing.
+        /// Give up a choice of providers as soon as a part of it is more than they
+        /// have, rather than when it is complete. Always done; the option is accepted
+        /// and changes nothing.
         optimize_for_wide_provider_trees: bool = false;
     }
 }

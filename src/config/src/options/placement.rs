@@ -20,12 +20,12 @@ section! {
         /// Answer allocation candidates in random order.
         randomize_allocation_candidates: bool = false, mutable;
         /// Most allocation candidates that are made for one request; -1: no bound.
-        /// With a bound, set the strategy to breadth-first, so that it does not
-        /// leave out hosts.
         max_allocation_candidates: i64 = -1, min(-1.0), mutable;
-        /// In which order allocation candidates are made.
-        allocation_candidates_generation_strategy: CandidatesStrategy =
-            CandidatesStrategy::DepthFirst, mutable;
+        /// In which order allocation candidates are made. Unset: breadth-first where
+        /// the request's limit or max_allocation_candidates bounds the answer, so that
+        /// it does not leave out hosts (openstack-placement: depth-first); without a
+        /// bound the answer holds all candidates, in either order.
+        allocation_candidates_generation_strategy: Option<CandidatesStrategy> = None, mutable;
         /// How often a write is tried again on newer state before a conflict of
         /// generations that the caller did not name is answered.
         allocation_conflict_retry_count: u32 = 10, mutable;

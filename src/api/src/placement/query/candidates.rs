@@ -48,6 +48,7 @@ pub fn candidate_query(
              \"resources{N}\" parameter.",
         ));
     }
+    let limit = bound(query.first("limit"), options.max_allocation_candidates);
     Ok(CandidateQuery {
         groups,
         group_policy: match policy {
@@ -57,11 +58,8 @@ pub fn candidate_query(
         same_subtree,
         root_required: root.required.into_iter().flatten().collect(),
         root_forbidden: root.forbidden,
-        limit: bound(query.first("limit"), options.max_allocation_candidates),
-        strategy: match options.allocation_candidates_generation_strategy {
-            CandidatesStrategy::DepthFirst => Strategy::DepthFirst,
-            CandidatesStrategy::BreadthFirst => Strategy::BreadthFirst,
-        },
+        limit,
+        strategy: strategy(options.allocation_candidates_generation_strategy, limit),
         seed: options.randomize_allocation_candidates.then(seed),
         nested: version.has(Feature::NestedCandidates),
     })
@@ -75,6 +73,15 @@ fn bound(limit: Option<&str>, max: i64) -> Option<usize> {
     match (asked, max) {
         (Some(asked), Some(max)) => Some(max.min(asked)),
         (one, other) => one.or(other),
+    }
+}
+
+/// The order that the options name. Where they name none, a bounded answer
+/// goes round the roots, so that it does not hold one host alone.
+fn strategy(named: Option<CandidatesStrategy>, limit: Option<usize>) -> Strategy {
+    match (named, limit) {
+        (Some(CandidatesStrategy::DepthFirst), _) | (None, None) => Strategy::DepthFirst,
+        (Some(CandidatesStrategy::BreadthFirst), _) | (None, Some(_)) => Strategy::BreadthFirst,
     }
 }
 

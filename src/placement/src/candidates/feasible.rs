@@ -16,7 +16,7 @@ pub(super) struct Rules {
     isolate: bool,
     subtrees: bool,
     /// Classes of which some member cannot take all that is asked for.
-    tight: Vec<Ix>,
+    pub tight: Vec<Ix>,
     trees: bool,
     /// States of the cover test that lead nowhere: slot and what is met.
     hopeless: HashSet<(usize, Set)>,
@@ -49,12 +49,12 @@ impl Chosen {
         Some(member)
     }
 
-    fn sum(&self, member: usize, class: Ix) -> i64 {
+    pub fn sum(&self, member: usize, class: Ix) -> i64 {
         self.sums.get(&(member, class)).copied().unwrap_or(0)
     }
 
     /// Members that slots with a suffix have taken.
-    fn taken<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = usize> + 'a {
+    pub fn taken<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = usize> + 'a {
         let granular = |(slot, _): &(usize, &usize)| plan.slots[*slot].granular;
         self.members.iter().enumerate().filter(granular).map(|(_, member)| *member)
     }
@@ -87,6 +87,20 @@ impl Rules {
     /// Whether any rule binds the choices.
     pub fn bind(&self) -> bool {
         self.cover || self.isolate || self.subtrees || self.trees || !self.tight.is_empty()
+    }
+
+    /// Whether it matters where a member stands, beside what it has.
+    pub fn minds_places(&self) -> bool {
+        self.subtrees || self.trees
+    }
+
+    /// The sets of required traits that are met, as long as more can be.
+    pub fn met(&self, space: &Space, chosen: &Chosen) -> Option<Set> {
+        (self.cover && chosen.members.len() <= self.spread).then(|| {
+            let mut met = Set::none(self.required);
+            chosen.members.iter().for_each(|member| met.add(&space.covers[*member]));
+            met
+        })
     }
 
     /// Whether the next slot may take a member, beside what is chosen.
@@ -133,12 +147,10 @@ impl Rules {
 
     /// The traits that the group without a suffix requires.
     fn can_cover(&mut self, space: &Space, chosen: &Chosen) -> bool {
-        if !self.cover || chosen.members.len() > self.spread {
-            return true;
+        match self.met(space, chosen) {
+            Some(met) => self.cover_from(space, chosen.members.len(), met),
+            None => true,
         }
-        let mut met = Set::none(self.required);
-        chosen.members.iter().for_each(|member| met.add(&space.covers[*member]));
-        self.cover_from(space, chosen.members.len(), met)
     }
 
     fn cover_from(&mut self, space: &Space, slot: usize, met: Set) -> bool {
@@ -187,9 +199,10 @@ impl Rules {
         left
     }
 
-    /// Room for the remaining amounts of the classes that are tight: for each
-    /// amount, the slots that ask for at least that much must find room
-    /// counted in it. Exact where all ask for the same.
+    /// Room for the remaining amounts of the classes that are tight: there must
+    /// be as much of it as they are together, and for each amount, the slots
+    /// that ask for at least that much must find room counted in it. Exact
+    /// where all ask for the same.
     fn can_sum(&self, plan: &Plan, space: &Space, chosen: &Chosen) -> bool {
         self.tight.iter().all(|class| {
             let ask = |slot: usize| {
@@ -198,19 +211,28 @@ impl Rules {
             };
             let asks: Vec<(usize, i64)> =
                 (chosen.members.len()..plan.slots.len()).filter_map(ask).collect();
+            let left: Vec<Set> =
+                asks.iter().map(|ask| self.left(plan, space, chosen, ask.0)).collect();
+            let room = |member: usize| {
+                let room = space.room.get(&(member, *class)).copied().unwrap_or(0);
+                (room - chosen.sum(member, *class)).max(0)
+            };
+            let mut takers = Set::none(space.members.len());
+            left.iter().for_each(|left| takers.add(left));
+            let volume = takers.iter().map(room).fold(0, i64::saturating_add);
+            if asks.iter().map(|ask| ask.1).fold(0, i64::saturating_add) > volume {
+                return false;
+            }
             let mut amounts: Vec<i64> = asks.iter().map(|ask| ask.1).collect();
             amounts.sort_unstable();
             amounts.dedup();
-            amounts.into_iter().filter(|amount| *amount > 0).all(|amount| {
-                let large = asks.iter().filter(|ask| ask.1 >= amount);
-                let rows: Vec<Set> =
-                    large.map(|ask| self.left(plan, space, chosen, ask.0)).collect();
-                let room = |member: usize| {
-                    let room = space.room.get(&(member, *class)).copied().unwrap_or(0);
-                    let count = (room - chosen.sum(member, *class)).max(0) / amount;
-                    usize::try_from(count).unwrap_or(usize::MAX).min(rows.len())
+            amounts.into_iter().all(|amount| {
+                let large = asks.iter().zip(&left).filter(|(ask, _)| ask.1 >= amount);
+                let rows: Vec<Set> = large.map(|(_, left)| left.clone()).collect();
+                let count = |member: usize| {
+                    usize::try_from(room(member) / amount).unwrap_or(usize::MAX).min(rows.len())
                 };
-                fits(&rows, &(0..space.members.len()).map(room).collect::<Vec<_>>())
+                fits(&rows, &(0..space.members.len()).map(count).collect::<Vec<_>>())
             })
         })
     }

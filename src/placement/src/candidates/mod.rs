@@ -7,6 +7,7 @@
 //! tree, with tests that keep the walk out of dead ends. Everything is lazy: a
 //! query costs what its reader takes from it.
 
+mod dead;
 mod explain;
 mod feasible;
 mod flat;

@@ -138,7 +138,8 @@ impl Plan {
             members.dedup();
             (whole && members.len() > 1).then_some(members)
         };
-        let subtrees = query.same_subtree.iter().filter_map(subtree).collect();
+        let mut subtrees: Vec<Vec<usize>> = query.same_subtree.iter().filter_map(subtree).collect();
+        subtrees.extend(joined(&subtrees));
         let several = slots.iter().filter(|slot| slot.granular).count() > 1;
         Self {
             spread,
@@ -155,6 +156,27 @@ impl Plan {
             slots,
         }
     }
+}
+
+/// What sets that overlap come to together. Their tops stand above a common
+/// provider, hence on one line, and the higher one has all of them below it: a
+/// rule that follows from the sets, and shows sooner that they cannot be met.
+fn joined(sets: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut known: Vec<(Vec<usize>, usize)> = Vec::new();
+    for set in sets {
+        let (near, far): (Vec<_>, Vec<_>) =
+            known.into_iter().partition(|(union, _)| union.iter().any(|slot| set.contains(slot)));
+        known = far;
+        let (mut union, mut count) = (set.clone(), 1);
+        for (other, of) in near {
+            union.extend(other);
+            count += of;
+        }
+        union.sort_unstable();
+        union.dedup();
+        known.push((union, count));
+    }
+    known.into_iter().filter(|(_, count)| *count > 1).map(|(union, _)| union).collect()
 }
 
 impl Group {

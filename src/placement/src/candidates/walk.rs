@@ -1,6 +1,7 @@
 //! The candidates of one root, one by one.
 
 use super::{
+    dead::DeadEnds,
     feasible::{Chosen, Rules},
     plan::Plan,
     query::{Candidate, Share},
@@ -25,6 +26,10 @@ pub(super) struct Walk {
     next: Vec<usize>,
     chosen: Chosen,
     started: bool,
+    dead: DeadEnds,
+    /// How many of the slots reached have led to a candidate with what they
+    /// were reached by.
+    fruitful: usize,
 }
 
 impl Walk {
@@ -42,6 +47,8 @@ impl Walk {
             next: vec![0],
             chosen: Chosen::default(),
             started: false,
+            dead: DeadEnds::default(),
+            fruitful: 0,
         }
     }
 
@@ -80,8 +87,7 @@ impl Walk {
         while let Some(place) = self.next.last_mut() {
             let slot = self.chosen.members.len();
             let Some(&member) = self.choices[slot].get(*place) else {
-                self.next.pop();
-                self.chosen.pop(&self.plan);
+                self.leave(binding);
                 continue;
             };
             *place += 1;
@@ -90,16 +96,33 @@ impl Walk {
                 continue;
             }
             self.chosen.push(&self.plan, member);
-            if binding && !self.rules.completable(&self.plan, &self.space, &self.chosen) {
+            if binding && !self.goes_on() {
                 self.chosen.pop(&self.plan);
                 continue;
             }
             if slot + 1 == slots {
+                self.fruitful = slots;
                 return true;
             }
             self.next.push(0);
         }
         false
+    }
+
+    /// Whether what is chosen can still be completed, as far as is known.
+    fn goes_on(&mut self) -> bool {
+        let Self { rules, plan, space, chosen, dead, .. } = self;
+        !dead.has(rules, plan, space, chosen) && rules.completable(plan, space, chosen)
+    }
+
+    /// Goes back from a slot whose choices are used up.
+    fn leave(&mut self, binding: bool) {
+        self.next.pop();
+        if binding && self.next.len() >= self.fruitful {
+            self.dead.add(&self.rules, &self.plan, &self.space, &self.chosen);
+        }
+        self.fruitful = self.fruitful.min(self.next.len());
+        self.chosen.pop(&self.plan);
     }
 
     fn candidate(&self) -> Candidate {

@@ -1,7 +1,9 @@
 //! Placement semantics, from outside the crate: proposals, queries, candidates.
 
+mod asking;
 mod candidates;
 mod claims;
+mod hostile;
 mod oracle;
 mod proposals;
 mod queries;

@@ -11,7 +11,7 @@ use crate::{
     server::BAD_LENGTH,
     state::Shared,
     surface::Surface,
-    version::{self, Version, VersionFault},
+    version::{self, Version},
 };
 use actix_web::{
     Error, HttpMessage, HttpResponse, ResponseError,
@@ -105,7 +105,8 @@ fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failur
     let token = if open { None } else { Some(token(headers)?) };
     let mut version = Version::MIN;
     if let Surface::Placement { .. } = asked.surface {
-        version = Version::negotiate(headers).map_err(unversioned)?;
+        version =
+            Version::negotiate(headers).map_err(|fault| Failure::from(fault).without_version())?;
         asked.version = Some(version);
     }
     check_content(headers)?;
@@ -120,21 +121,6 @@ fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failur
 
 fn token(headers: &HeaderMap) -> Result<Token, Failure> {
     Token::believed(headers).ok_or_else(|| Failure::new(Code::Unauthorized, ""))
-}
-
-fn unversioned(fault: VersionFault) -> Failure {
-    let failure = match fault {
-        VersionFault::Malformed(text) => Failure::bad_request(format!(
-            "Invalid microversion: invalid version string: {text}; expected two numbers, such as \
-             1.{}, or latest",
-            Version::MAX.minor(),
-        )),
-        VersionFault::Unacceptable(text) => Failure::new(
-            Code::NotAcceptable,
-            format!("Invalid microversion: Unacceptable version header: {text}"),
-        ),
-    };
-    failure.without_version()
 }
 
 fn check_content(headers: &HeaderMap) -> Result<(), Failure> {

@@ -136,11 +136,19 @@ impl Version {
         self.0
     }
 
-    /// The version that a request asks for.
+    /// The version that a request asks for; without the header the oldest.
     ///
     /// # Errors
     /// When the header names no version, or one that is not spoken here.
     pub fn negotiate(headers: &HeaderMap) -> Result<Self, VersionFault> {
+        Ok(Self::asked(headers)?.unwrap_or(Self::MIN))
+    }
+
+    /// The version that the header names, if it names one.
+    ///
+    /// # Errors
+    /// When the header names no version, or one that is not spoken here.
+    pub fn asked(headers: &HeaderMap) -> Result<Option<Self>, VersionFault> {
         let asked = headers.get_all(HEADER).filter_map(|value| value.to_str().ok());
         let mut found = None;
         for part in asked.flat_map(|value| value.split(',')) {
@@ -152,9 +160,9 @@ impl Version {
             }
         }
         match found {
-            None | Some("") => Ok(Self::MIN),
-            Some("latest") => Ok(Self::MAX),
-            Some(text) => Self::parse(text),
+            None | Some("") => Ok(None),
+            Some("latest") => Ok(Some(Self::MAX)),
+            Some(text) => Self::parse(text).map(Some),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::{
-    commands::{config, db},
+    commands::{config, db, explain},
     demo::Demo,
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
@@ -38,6 +38,9 @@ pub enum Command {
     /// Write a sample of the configuration file, or check and show one.
     #[command(subcommand)]
     Config(config::Command),
+    /// Ask a running server why it answers as it does.
+    #[command(subcommand)]
+    Explain(explain::Command),
     /// Run filters and weighers offline on scenarios in files.
     Evaluate(Evaluate),
     /// Drive a running server with a recorded workload and prove its books.
@@ -52,6 +55,7 @@ impl Command {
             Self::Demo(demo) => demo.run(),
             Self::Db(command) => command.run(),
             Self::Config(command) => command.run(),
+            Self::Explain(command) => command.run(),
             Self::Evaluate(evaluate) => evaluate.run(),
             Self::Replay(replay) => replay.run(),
         }

@@ -6,6 +6,7 @@ mod config;
 mod db;
 mod demo;
 mod evaluate;
+mod explain;
 mod import;
 mod replay;
 mod serve;
@@ -38,7 +39,7 @@ fn help_tells_of_every_command_and_of_exit_codes() {
     let folder = folder(&[]);
     let help = stowplan(&folder, &["--help"]);
     assert_eq!(help.code, 0);
-    for word in ["serve", "demo", "db", "config", "evaluate", "replay", "Exit codes"] {
+    for word in ["serve", "demo", "db", "config", "explain", "evaluate", "replay", "Exit codes"] {
         assert!(help.stdout.contains(word), "{word}: {}", help.stdout);
     }
     for command in ["serve", "demo", "evaluate", "replay"] {

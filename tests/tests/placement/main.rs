@@ -23,7 +23,18 @@ macro_rules! cases {
     };
 }
 
-cases!(allocations, candidates, errors, inventories, names, providers, versions);
+cases!(
+    allocations,
+    candidates,
+    errors,
+    explain,
+    inventories,
+    names,
+    providers,
+    reshape,
+    units,
+    versions,
+);
 
 fn folder() -> PathBuf {
     stowplan_tests::workspace().join("tests/tests/placement/cases")

@@ -8,7 +8,10 @@ mod placement;
 pub use codes::{Code, title};
 pub use native::Problem;
 
-use crate::{surface::Surface, version::Version};
+use crate::{
+    surface::Surface,
+    version::{Version, VersionFault},
+};
 use actix_web::{
     HttpResponse, HttpResponseBuilder, ResponseError,
     http::{
@@ -155,6 +158,22 @@ impl From<PlacementError> for Failure {
     fn from(refusal: PlacementError) -> Self {
         let code = Code::of_placement(refusal.status(), refusal.code());
         Self::new(code, refusal.to_string())
+    }
+}
+
+impl From<VersionFault> for Failure {
+    fn from(fault: VersionFault) -> Self {
+        match fault {
+            VersionFault::Malformed(text) => Self::bad_request(format!(
+                "Invalid microversion: invalid version string: {text}; expected two numbers, such \
+                 as 1.{}, or latest",
+                Version::MAX.minor(),
+            )),
+            VersionFault::Unacceptable(text) => Self::new(
+                Code::NotAcceptable,
+                format!("Invalid microversion: Unacceptable version header: {text}"),
+            ),
+        }
     }
 }
 

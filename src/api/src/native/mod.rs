@@ -8,6 +8,7 @@
 mod aggregates;
 mod caller;
 mod decisions;
+mod explain;
 mod groups;
 mod hosts;
 mod jobs;
@@ -31,6 +32,7 @@ use utoipa::OpenApi;
         select::select,
         decisions::list,
         decisions::show,
+        explain::explain_candidates,
         hosts::list,
         hosts::show,
         hosts::report,
@@ -52,6 +54,7 @@ use utoipa::OpenApi;
     tags(
         (name = "scheduling", description = "Destinations of servers."),
         (name = "decisions", description = "Why this host and not that one."),
+        (name = "explain", description = "Why a query of the Placement API has no answers."),
         (name = "hosts", description = "Hosts and what they report."),
         (name = "aggregates", description = "Host aggregates, mirrored into Placement."),
         (name = "groups", description = "Servers that stay together or apart."),
@@ -83,6 +86,10 @@ pub fn routes(config: &mut ServiceConfig) {
         ))
         .service(resource("/decisions", [(Method::GET, web::to(decisions::list))]))
         .service(resource("/decisions/{decision}", [(Method::GET, web::to(decisions::show))]))
+        .service(resource(
+            "/explain/candidates",
+            [(Method::GET, web::to(explain::explain_candidates))],
+        ))
         .service(resource(
             "/aggregates",
             [(Method::GET, web::to(aggregates::list)), (Method::POST, web::to(aggregates::create))],

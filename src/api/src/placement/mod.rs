@@ -16,7 +16,7 @@ mod inventories;
 mod operations;
 pub(crate) mod path;
 mod providers;
-mod query;
+pub(crate) mod query;
 mod reshaper;
 mod root;
 mod schemas;

@@ -24,7 +24,7 @@ mod space;
 mod summary;
 mod walk;
 
-pub use explain::{NearestMiss, Requirement, RequirementLoss, explain};
+pub use explain::{NearestMiss, Requirement, RequirementLoss, explain, unlocking};
 pub use query::{Candidate, CandidateQuery, GroupPolicy, RequestGroup, Share, Strategy};
 pub use search::{Candidates, RootCandidates, Search, candidates, candidates_for_host};
 pub use summary::summarised;

@@ -106,20 +106,17 @@ impl Plan {
         root_forbidden: Vec<Ix>,
     ) -> Self {
         let spread = groups.iter().position(|group| !group.granular);
-        let mut slots = Vec::new();
+        let slot = |group: usize, needs: &[(Ix, i64)], granular: bool| {
+            let needs = needs.iter().copied().filter(|need| need.1 > 0).collect();
+            Slot { group, needs, granular }
+        };
+        let mut slots: Vec<Slot> = Vec::new();
         if let Some(number) = spread {
-            slots.extend(groups[number].resources.iter().map(|need| Slot {
-                group: number,
-                needs: SmallVec::from_slice(&[*need]),
-                granular: false,
-            }));
+            let needs = groups[number].resources.chunks(1);
+            slots.extend(needs.map(|need| slot(number, need, false)));
         }
         let granular = groups.iter().enumerate().filter(|(_, group)| group.granular);
-        slots.extend(granular.map(|(number, group)| Slot {
-            group: number,
-            needs: SmallVec::from_slice(&group.resources),
-            granular: true,
-        }));
+        slots.extend(granular.map(|(number, group)| slot(number, &group.resources, true)));
         let mut classes: Vec<Ix> =
             slots.iter().flat_map(|slot| slot.needs.iter().map(|need| need.0)).collect();
         classes.sort_unstable();

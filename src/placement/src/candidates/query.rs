@@ -11,7 +11,8 @@ pub struct RequestGroup {
     /// The suffix. The group without one may be spread over a tree and over
     /// providers that share with it; any other is met by one provider alone.
     pub suffix: String,
-    /// Class names with the units wanted, each at least 1.
+    /// Class names with the units wanted. Of 0 units nothing is taken, and any
+    /// provider will do that meets the rest of the group.
     pub resources: Vec<(String, i64)>,
     /// Traits: one of each set is wanted.
     pub required: Vec<Vec<String>>,

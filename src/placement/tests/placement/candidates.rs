@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::{
+    asking::{devices, group, isolated, required},
     oracle::by_names,
     world::{World, id, total},
 };
@@ -10,19 +11,10 @@ use stowplan_model::Inventory;
 use stowplan_placement::{
     PlacementError,
     candidates::{
-        Candidate, CandidateQuery, GroupPolicy, NearestMiss, RequestGroup, Requirement, Strategy,
-        candidates, candidates_for_host, explain, summarised,
+        Candidate, CandidateQuery, GroupPolicy, RequestGroup, Strategy, candidates,
+        candidates_for_host, summarised,
     },
 };
-
-fn group(suffix: &str, resources: &[(&str, i64)]) -> RequestGroup {
-    let resources = resources.iter().map(|(class, units)| ((*class).to_owned(), *units)).collect();
-    RequestGroup { suffix: suffix.to_owned(), resources, ..RequestGroup::default() }
-}
-
-fn required(traits: &[&str]) -> Vec<Vec<String>> {
-    traits.iter().map(|name| vec![(*name).to_owned()]).collect()
-}
 
 fn found(world: &World, query: &CandidateQuery) -> Vec<Candidate> {
     candidates(&world.image, query).unwrap().collect()
@@ -47,25 +39,6 @@ fn check(world: &World, query: &CandidateQuery, expected: &[&str]) {
         found(world, query).iter().map(|candidate| said(world, query, candidate)).collect();
     texts.sort();
     assert_eq!(texts, expected);
-}
-
-/// Hosts of one VCPU provider with `devices` children of one CUSTOM_DEV each.
-fn devices(hosts: usize, devices: usize) -> World {
-    let mut world = World::new();
-    for host in 0..hosts {
-        let name = format!("host-{host}");
-        world.provider(&name, None, &[("VCPU", 64)]);
-        for device in 0..devices {
-            let child = format!("host-{host}-device-{device}");
-            world.provider(&child, Some(&name), &[("CUSTOM_DEV", 1)]);
-        }
-    }
-    world
-}
-
-fn isolated(groups: usize) -> CandidateQuery {
-    let all = (0..groups).map(|n| group(&format!("_{n}"), &[("CUSTOM_DEV", 1)])).collect();
-    CandidateQuery { group_policy: GroupPolicy::Isolate, ..CandidateQuery::new(all) }
 }
 
 #[test]
@@ -310,38 +283,4 @@ fn names_that_do_not_exist_are_errors_unless_nothing_is_left_before() {
     assert_eq!(ask(vec![named.clone()]), Err(unknown));
     named.member_of = vec![vec![id("nobody")]];
     assert_eq!(ask(vec![named]), Ok(0));
-}
-
-#[test]
-fn losses_say_what_each_requirement_leaves() {
-    let mut world = World::new();
-    for (name, cpus, memory) in [("a", 4, 1024), ("b", 8, 512), ("c", 2, 4096)] {
-        world.provider(name, None, &[("VCPU", cpus), ("MEMORY_MB", memory)]);
-    }
-    world.claim("one", &[("b", &[("VCPU", 2)])]);
-    world.traits("a", &["CUSTOM_FAST"]);
-    world.traits("b", &["CUSTOM_FAST"]);
-    let mut wanted = group("", &[("VCPU", 5), ("MEMORY_MB", 600)]);
-    wanted.required = required(&["CUSTOM_FAST"]);
-    let losses = explain(&world.image, &CandidateQuery::new(vec![wanted])).unwrap();
-    let counts: Vec<_> = losses.iter().map(|loss| (loss.before, loss.after)).collect();
-    assert_eq!(counts, [(3, 2), (2, 1), (1, 0), (0, 0)]);
-    assert_eq!(
-        losses[1].nearest,
-        Some(NearestMiss { wanted: 5, largest_free: 6, provider: id("b") })
-    );
-    assert_eq!(
-        losses[2].requirement,
-        Requirement::Resource { group: String::new(), class: "MEMORY_MB".into(), wanted: 600 }
-    );
-    assert_eq!(
-        losses[2].nearest,
-        Some(NearestMiss { wanted: 600, largest_free: 512, provider: id("b") })
-    );
-    assert_eq!(losses[3].requirement, Requirement::Together);
-
-    let world = devices(2, 3);
-    let losses = explain(&world.image, &isolated(4)).unwrap();
-    let last = losses.last().unwrap();
-    assert_eq!((last.before, last.after), (2, 0));
 }

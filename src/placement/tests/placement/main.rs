@@ -3,6 +3,7 @@
 mod asking;
 mod candidates;
 mod claims;
+mod explain;
 mod hostile;
 mod oracle;
 mod proposals;

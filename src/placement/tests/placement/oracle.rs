@@ -63,6 +63,9 @@ impl Oracle<'_> {
     }
 
     fn fits(&self, at: At, class: &str, amount: i64) -> bool {
+        if amount == 0 {
+            return true;
+        }
         let Some(class) = self.image.classes.ix(class) else { return false };
         let Some(inventory) = self.image.providers.inventory(at, class) else { return false };
         let capacity = (inventory.total - inventory.reserved) as f64 * inventory.allocation_ratio;
@@ -147,7 +150,8 @@ impl Oracle<'_> {
                 let may = |at| self.may_take_group(group, root, at);
                 steps.push((group.resources.clone(), takers(&may)));
             }
-            for (needs, takers) in steps {
+            for (mut needs, takers) in steps {
+                needs.retain(|need| need.1 > 0);
                 let longer = |choice: Choice| {
                     let needs = needs.clone();
                     let with = move |at: &At| {

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use stowplan_model::Inventory;
 use stowplan_placement::{
     candidates::{
-        CandidateQuery, GroupPolicy, RequestGroup, Search, Strategy as Order, candidates,
+        CandidateQuery, GroupPolicy, RequestGroup, Search, Strategy as Order, candidates, explain,
+        unlocking,
     },
     claims::{ConsumerClaim, ConsumerGeneration, ProviderClaim, replace_allocations},
 };
@@ -240,5 +241,34 @@ proptest! {
             }
         }
         prop_assert_eq!(&by_root, &expected);
+    }
+
+    #[test]
+    fn explanations_equal_oracle(
+        specs in vec(spec(), 2..9),
+        takes in vec((0..8_usize, 0..CLASSES.len(), 1..4_i64), 0..6),
+        query in query(),
+    ) {
+        let world = world(&specs, &takes);
+        let image = &world.image;
+        let is_met = |query: &CandidateQuery| !oracle::candidates(image, query).is_empty();
+        let losses = explain(image, &query).unwrap();
+        for pair in losses.windows(2) {
+            prop_assert_eq!(pair[0].after, pair[1].before);
+        }
+        for loss in &losses {
+            prop_assert!(loss.after <= loss.before);
+        }
+        // The last requirement leaves the roots with a candidate, no others.
+        let mut search = Search::new(image, &query).unwrap();
+        let roots = std::iter::from_fn(|| search.next_root()).count();
+        prop_assert_eq!(losses.last().map(|loss| loss.after), Some(roots));
+        prop_assert_eq!(is_met(&query), losses.iter().all(|loss| loss.after > 0));
+
+        // What is said to unlock the query does, and nothing else would.
+        let unlocks = unlocking(image, &query, &losses);
+        let mut helpful: Vec<_> = losses.iter().map(|loss| loss.requirement.clone()).collect();
+        helpful.retain(|one| !is_met(&query) && query.without(one).is_some_and(|q| is_met(&q)));
+        prop_assert_eq!(unlocks, helpful);
     }
 }

@@ -46,7 +46,7 @@ struct NearestRecord {
 impl LossRecord {
     fn of(image: &Image, loss: &RequirementLoss) -> Self {
         Self {
-            requirement: requirement(&loss.requirement),
+            requirement: loss.requirement.to_string(),
             before: loss.before,
             after: loss.after,
             nearest: loss.nearest.map(|nearest| NearestRecord {
@@ -119,7 +119,7 @@ fn no_candidates(image: &Image, queries: &[CandidateQuery]) -> Reasons {
 /// What one requirement cost, in words.
 fn missed(image: &Image, loss: &RequirementLoss) -> String {
     let of = format!("{} of {} providers of hosts", loss.before - loss.after, loss.before);
-    let what = requirement(&loss.requirement);
+    let what = &loss.requirement;
     match (&loss.requirement, &loss.nearest) {
         (Requirement::Resource { class, .. }, Some(nearest)) if loss.after == 0 => format!(
             "{what}: none of {} has it, the most that can be taken is {} {class} at {}",
@@ -137,32 +137,6 @@ fn missed(image: &Image, loss: &RequirementLoss) -> String {
 fn provider_name(image: &Image, uuid: Uuid) -> String {
     let provider = image.providers.find(uuid).and_then(|at| image.providers.get(at));
     provider.map_or_else(|| uuid.to_string(), |provider| provider.name.to_string())
-}
-
-/// A requirement, in words.
-fn requirement(requirement: &Requirement) -> String {
-    let of = |group: &String| {
-        if group.is_empty() { String::new() } else { format!(" (group {group})") }
-    };
-    let listed =
-        |uuids: &[Uuid]| uuids.iter().map(Uuid::to_string).collect::<Vec<_>>().join(" or ");
-    match requirement {
-        Requirement::RootRequired { name } => format!("trait {name} of the host"),
-        Requirement::RootForbidden { name } => format!("no trait {name} of the host"),
-        Requirement::InTree { group, provider } => format!("provider {provider}{}", of(group)),
-        Requirement::MemberOf { group, any_of } => {
-            format!("member of aggregate {}{}", listed(any_of), of(group))
-        }
-        Requirement::ForbiddenAggregates { group, none_of } => {
-            format!("no member of aggregate {}{}", listed(none_of), of(group))
-        }
-        Requirement::Required { group, any_of } => {
-            format!("trait {}{}", any_of.join(" or "), of(group))
-        }
-        Requirement::Forbidden { group, name } => format!("no trait {name}{}", of(group)),
-        Requirement::Resource { group, class, wanted } => format!("{wanted} {class}{}", of(group)),
-        Requirement::Together => "everything at once on one host".to_owned(),
-    }
 }
 
 /// The last of these servers has no host.

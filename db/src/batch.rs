@@ -1,6 +1,6 @@
 //! One batch of the ledger's writer: one transaction around the head.
 
-use crate::connect::{Connection, write_mark};
+use crate::connect::Connection;
 use crate::entity::head;
 use crate::head::HEAD_ID;
 use crate::literal::{LiteralError, render};
@@ -43,7 +43,7 @@ impl Batch {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        let transaction = connection.writer().begin_with_options(options).await?;
+        let transaction = connection.writer().await.begin_with_options(options).await?;
         Ok(Self { transaction, failed: false })
     }
 
@@ -93,17 +93,6 @@ impl Batch {
         Ok(self.watch(done)?.rows_affected())
     }
 
-    /// A number that changes when anything but our own writer has written the
-    /// SQLite file since it was read last; none on the servers, where the head
-    /// tells. Our own writes do not change it.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn foreign_write_mark(&mut self) -> Result<Option<i64>, DbErr> {
-        let mark = write_mark(&self.transaction).await;
-        self.watch(mark)
-    }
-
     /// The transaction, for reading. What is written through it by other ways
     /// than this type's is not watched for failures.
     pub fn transaction(&self) -> &DatabaseTransaction {
@@ -135,36 +124,6 @@ impl Batch {
         self.transaction.rollback().await
     }
 
-    /// The head's move and all the texts; false when the head was elsewhere. On
-    /// the servers it moves in the same text as the first rows, which saves a
-    /// round trip; on SQLite one costs next to nothing.
-    async fn fill(
-        &mut self,
-        known: i64,
-        new: i64,
-        batch: &str,
-        texts: &[String],
-    ) -> Result<bool, DbErr> {
-        let backend = self.transaction.get_database_backend();
-        let rest = match texts.split_first() {
-            Some((first, rest)) if backend != DbBackend::Sqlite => {
-                let first = guarded(backend, known, new, batch, first)?;
-                self.execute_text(&first).await?;
-                rest
-            }
-            _ => {
-                if !self.move_head(known, new, batch).await? {
-                    return Ok(false);
-                }
-                texts
-            }
-        };
-        for text in rest {
-            self.execute_text(text).await?;
-        }
-        Ok(true)
-    }
-
     fn watch<T>(&mut self, outcome: Result<T, DbErr>) -> Result<T, DbErr> {
         self.failed |= outcome.is_err();
         outcome
@@ -172,9 +131,9 @@ impl Batch {
 }
 
 impl Connection {
-    /// One whole batch in as few round trips as the database allows: moves the
-    /// head from `known` to `new` in the name of `batch`, runs the statements
-    /// in `texts` (values in place, separated by semicolons) and commits.
+    /// One whole batch: moves the head from `known` to `new` in the name of
+    /// `batch`, runs the statements in `texts` (each ended by a semicolon,
+    /// see [`crate::Script`]) and commits. Where it is one text it is one round trip.
     ///
     /// # Errors
     /// As the database gives them; nothing was kept, unless the error is
@@ -184,50 +143,61 @@ impl Connection {
         known: i64,
         new: i64,
         batch: &str,
-        texts: &[String],
+        mut texts: Vec<String>,
     ) -> Result<Written, DbErr> {
-        if let (DbBackend::Postgres, [only]) = (self.backend(), texts) {
-            return self.write_at_once(known, new, batch, only).await;
+        let mut link = self.link.lock().await;
+        let begin = begin_text(self.backend(), known, new, batch, link.mark())?;
+        match texts.first_mut() {
+            Some(first) => first.insert_str(0, &begin),
+            None => texts.push(begin),
         }
-        let mut open = Batch::begin(self).await?;
-        let mark = open.foreign_write_mark().await?;
-        if self.is_foreign(mark) {
-            open.rollback().await?;
-            return Ok(Written::HeadMoved);
+        if let Some(last) = texts.last_mut() {
+            last.push_str("COMMIT");
         }
-        let filled = open.fill(known, new, batch, texts).await;
-        match self.unless_head_moved(filled) {
-            Ok(Written::Committed) => open.commit().await.map(|()| Written::Committed),
-            given_up => {
-                // A lost connection has rolled back already.
-                let _ = open.rollback().await;
-                given_up
+        match link.execute(texts).await {
+            Ok(()) => Ok(Written::Committed),
+            Err(error) if is_guard(&error) => {
+                link.look().await?;
+                Ok(Written::HeadMoved)
             }
-        }
-    }
-
-    /// PostgreSQL runs a text of several statements as one transaction of its
-    /// own: one round trip for everything.
-    async fn write_at_once(
-        &self,
-        known: i64,
-        new: i64,
-        batch: &str,
-        text: &str,
-    ) -> Result<Written, DbErr> {
-        let text = guarded(DbBackend::Postgres, known, new, batch, text)?;
-        let done = self.writer().execute_unprepared(&text).await;
-        self.unless_head_moved(done.map(|_| true))
-    }
-
-    fn unless_head_moved(&self, outcome: Result<bool, DbErr>) -> Result<Written, DbErr> {
-        match outcome {
-            Ok(true) => Ok(Written::Committed),
-            Ok(false) => Ok(Written::HeadMoved),
-            Err(error) if Code::is(&error, guard_code(self.backend())) => Ok(Written::HeadMoved),
             Err(error) => Err(error),
         }
     }
+}
+
+/// The beginning of a batch: the head's move, and a statement that fails unless
+/// the move succeeded. Without it a move of no row would not stop the rest. (On
+/// MariaDB it has to be a SELECT: the errors of DO are turned into warnings.)
+fn begin_text(
+    backend: DbBackend,
+    known: i64,
+    new: i64,
+    batch: &str,
+    mark: i64,
+) -> Result<String, DbErr> {
+    let mut update = head_update(known, new, batch);
+    if backend == DbBackend::Sqlite {
+        update.and_where(Expr::cust("(SELECT data_version FROM pragma_data_version)").eq(mark));
+    }
+    let update = render(backend, &update).map_err(unwritable)?;
+    let moved = Query::select()
+        .expr(Expr::col(head::Column::Id).count())
+        .from(head::Entity)
+        .and_where(Expr::col(head::Column::Id).eq(HEAD_ID))
+        .and_where(Expr::col(head::Column::Seq).eq(new))
+        .and_where(Expr::col(head::Column::Batch).eq(batch))
+        .to_owned();
+    let moved = render(backend, &moved).map_err(unwritable)?;
+    Ok(match backend {
+        DbBackend::Postgres => format!("BEGIN; {update}; SELECT 1 / ({moved}); "),
+        DbBackend::MySql => {
+            format!("BEGIN; {update}; SELECT IF(({moved}) = 1, 1, (SELECT 1 UNION SELECT 2)); ")
+        }
+        _ => format!(
+            "BEGIN IMMEDIATE; {update}; \
+             SELECT json_extract('{{}}', iif(changes() = 1, '$', '{SQLITE_GUARD}')); "
+        ),
+    })
 }
 
 fn head_update(known: i64, new: i64, batch: &str) -> UpdateStatement {
@@ -241,36 +211,14 @@ fn head_update(known: i64, new: i64, batch: &str) -> UpdateStatement {
         .to_owned()
 }
 
-/// The head's move, a statement that fails unless the move succeeded, and the
-/// text. Without the middle one a move of no row would not stop the rest. (It has
-/// to be a SELECT: MariaDB turns the errors of DO into warnings.)
-fn guarded(
-    backend: DbBackend,
-    known: i64,
-    new: i64,
-    batch: &str,
-    text: &str,
-) -> Result<String, DbErr> {
-    let head = render(backend, &head_update(known, new, batch)).map_err(unwritable)?;
-    let moved = Query::select()
-        .expr(Expr::col(head::Column::Id).count())
-        .from(head::Entity)
-        .and_where(Expr::col(head::Column::Id).eq(HEAD_ID))
-        .and_where(Expr::col(head::Column::Seq).eq(new))
-        .and_where(Expr::col(head::Column::Batch).eq(batch))
-        .to_owned();
-    let moved = render(backend, &moved).map_err(unwritable)?;
-    let guard = if backend == DbBackend::Postgres {
-        format!("SELECT 1 / ({moved})")
-    } else {
-        format!("SELECT IF(({moved}) = 1, 1, (SELECT 1 UNION SELECT 2))")
-    };
-    Ok(format!("{head}; {guard}; {text}"))
-}
+/// What SQLite's guard names as a path that JSON has not: its error says it.
+const SQLITE_GUARD: &str = "the head has moved";
 
-/// What the guard fails with: a division by zero, a row too many.
-fn guard_code(backend: DbBackend) -> Code<'static> {
-    if backend == DbBackend::Postgres { Code::Postgres("22012") } else { Code::MariaDb(1242) }
+/// Whether the guard failed: a division by zero, a row too many, a bad path.
+fn is_guard(error: &DbErr) -> bool {
+    Code::is(error, Code::Postgres("22012"))
+        || Code::is(error, Code::MariaDb(1242))
+        || (Code::is(error, Code::Sqlite(1)) && error.to_string().contains(SQLITE_GUARD))
 }
 
 fn unwritable(error: LiteralError) -> DbErr {

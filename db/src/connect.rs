@@ -4,20 +4,23 @@ mod mariadb;
 mod postgres;
 mod sqlite;
 
+use crate::link::{Link, Source};
 use crate::spec::ConnectSpec;
 use sea_orm::sqlx::{self, pool::PoolOptions};
 use sea_orm::{
-    AccessMode, ConnectionTrait, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr,
-    IsolationLevel, Statement, TransactionOptions, TransactionTrait,
+    AccessMode, DatabaseConnection, DatabaseTransaction, DbBackend, DbErr, IsolationLevel,
+    TransactionOptions, TransactionTrait,
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicI64, Ordering},
-};
+use std::ops::Deref;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::{Mutex, MutexGuard};
 
 /// Statements kept prepared on each connection.
 const STATEMENT_CACHE: usize = 1024;
+/// Most bytes of one text on SQLite (its SQLITE_MAX_SQL_LENGTH) and on
+/// PostgreSQL (whose messages end at 1 GiB).
+const MOST_BYTES: usize = 1_000_000_000;
 
 /// Why the database could not be opened. No text holds a password.
 #[derive(Debug, thiserror::Error)]
@@ -54,22 +57,39 @@ pub struct Connection {
     writer: DatabaseConnection,
     reader: DatabaseConnection,
     backend: DbBackend,
-    /// SQLite's count of foreign writes as of our last look.
-    mark: Arc<AtomicI64>,
+    most_bytes: usize,
+    pub(crate) link: Arc<Mutex<Link>>,
+}
+
+/// The right to write beside the batches, see [`Connection::writer`].
+#[derive(Debug)]
+pub struct Writer<'a> {
+    db: &'a DatabaseConnection,
+    _turn: Option<MutexGuard<'a, Link>>,
+}
+
+impl Deref for Writer<'_> {
+    type Target = DatabaseConnection;
+
+    fn deref(&self) -> &DatabaseConnection {
+        self.db
+    }
 }
 
 impl Connection {
-    /// Whether anything but our own writer has written since the last look;
-    /// on the servers the head tells, and this is always false.
-    pub(crate) fn is_foreign(&self, mark: Option<i64>) -> bool {
-        mark.is_some_and(|mark| self.mark.swap(mark, Ordering::Relaxed) != mark)
-    }
-
-    /// Where everything is written. On SQLite it is one connection that lives
-    /// as long as the process, so that what others write can be told from what
-    /// we write: a write must take no other way.
-    pub fn writer(&self) -> &DatabaseConnection {
-        &self.writer
+    /// Where everything but batches is written. On SQLite there is one
+    /// connection for all writes, as long as the process lives, so that what
+    /// others write can be told from what we write: whoever writes takes turns
+    /// with the batches, until the returned value is dropped.
+    pub async fn writer(&self) -> Writer<'_> {
+        let turn = if self.backend == DbBackend::Sqlite {
+            let mut link = self.link.lock().await;
+            link.give_back();
+            Some(link)
+        } else {
+            None
+        };
+        Writer { db: &self.writer, _turn: turn }
     }
 
     /// Where reads that take long are done (decisions, events): on SQLite they
@@ -82,6 +102,11 @@ impl Connection {
     /// Which database it is.
     pub fn backend(&self) -> DbBackend {
         self.backend
+    }
+
+    /// Most bytes that the database takes in one text.
+    pub fn most_bytes(&self) -> usize {
+        self.most_bytes
     }
 
     /// A read-only transaction that sees one state of all tables from its
@@ -107,6 +132,7 @@ impl Connection {
     /// # Errors
     /// When a connection does not close in good order.
     pub async fn close(&self) -> Result<(), DbErr> {
+        self.link.lock().await.give_back();
         self.reader.close_by_ref().await?;
         self.writer.close_by_ref().await
     }
@@ -120,14 +146,15 @@ impl Connection {
 /// With the real cause when the address is wrong, or the server or the file is
 /// out of reach.
 pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
-    let (writer, reader) = match spec.backend {
+    let (source, reader, most_bytes) = match spec.backend {
         DbBackend::Sqlite => {
             let (writer, reader) = sqlite::pools(spec).await?;
-            (writer.into(), reader.into())
+            (Source::Sqlite(writer), reader.into(), MOST_BYTES)
         }
         _ => server(spec).await?,
     };
-    open(spec, writer, reader).await
+    let keeps = !sqlite::in_memory(spec);
+    open(spec, source, reader, most_bytes, keeps).await
 }
 
 /// Opens a database that belongs to another program, to be read through
@@ -137,61 +164,56 @@ pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
 /// # Errors
 /// As [`connect`].
 pub async fn connect_read_only(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
-    let (writer, reader) = match spec.backend {
+    let (source, reader, most_bytes) = match spec.backend {
         DbBackend::Sqlite => {
-            let pool = sqlite::read_only_pool(spec).await?;
-            (pool.clone().into(), pool.into())
+            let source = Source::Sqlite(sqlite::read_only_pool(spec).await?);
+            let reader = source.pool();
+            (source, reader, MOST_BYTES)
         }
         _ => server(spec).await?,
     };
-    open(spec, writer, reader).await
+    open(spec, source, reader, most_bytes, false).await
 }
 
-/// The pool of a server, which serves writing and reading alike.
-async fn server(
-    spec: &ConnectSpec,
-) -> Result<(DatabaseConnection, DatabaseConnection), ConnectError> {
-    let pool: DatabaseConnection = match spec.backend {
-        DbBackend::Postgres => postgres::pool(spec).await?.into(),
-        _ => mariadb::pool(spec).await?.into(),
+/// The pool of a server, which serves writing and reading alike, and the most
+/// bytes that it takes in one text.
+async fn server(spec: &ConnectSpec) -> Result<(Source, DatabaseConnection, usize), ConnectError> {
+    let (source, most_bytes) = match spec.backend {
+        DbBackend::Postgres => (Source::Postgres(postgres::pool(spec).await?), MOST_BYTES),
+        _ => {
+            let (pool, most_bytes) = mariadb::pool(spec).await?;
+            (Source::MariaDb(pool), most_bytes)
+        }
     };
-    Ok((pool.clone(), pool))
+    let reader = source.pool();
+    Ok((source, reader, most_bytes))
 }
 
 async fn open(
     spec: &ConnectSpec,
-    writer: DatabaseConnection,
+    source: Source,
     reader: DatabaseConnection,
+    most_bytes: usize,
+    keeps: bool,
 ) -> Result<Connection, ConnectError> {
-    let mark = Arc::new(AtomicI64::new(0));
-    let connection = Connection { writer, reader, backend: spec.backend, mark };
+    let writer = source.pool();
+    let mut link = Link::new(source, keeps, spec.recycle_time);
     // The first look: what was written before is what will be loaded. It takes
     // no lock, so that a database may be opened while another writes.
-    let mark = write_mark(&connection.writer)
-        .await
-        .map_err(|error| ConnectError::Refused { place: spec.place(), cause: error.to_string() })?;
-    connection.is_foreign(mark);
-    Ok(connection)
-}
-
-/// A number that changes when anything but this connection has written the
-/// SQLite file; none on the servers.
-pub(crate) async fn write_mark<C: ConnectionTrait>(db: &C) -> Result<Option<i64>, DbErr> {
-    if db.get_database_backend() != DbBackend::Sqlite {
-        return Ok(None);
-    }
-    let pragma = Statement::from_string(DbBackend::Sqlite, "PRAGMA data_version");
-    match db.query_one_raw(pragma).await? {
-        Some(row) => row.try_get_by_index(0).map(Some),
-        None => Ok(None),
-    }
+    link.look().await.map_err(|error| refused(spec, error))?;
+    let (backend, link) = (spec.backend, Arc::new(Mutex::new(link)));
+    Ok(Connection { writer, reader, backend, most_bytes, link })
 }
 
 /// What all pools have in common. Nothing is asked of a connection before it
 /// is used: a dead one shows in its first statement, and the writer tries
 /// again.
 fn pool_options<D: sqlx::Database>(spec: &ConnectSpec) -> PoolOptions<D> {
-    PoolOptions::new().test_before_acquire(false).acquire_timeout(spec.acquire_timeout)
+    PoolOptions::new()
+        .test_before_acquire(false)
+        .acquire_timeout(spec.acquire_timeout)
+        .idle_timeout(spec.recycle_time)
+        .max_lifetime(spec.recycle_time)
 }
 
 /// Connections a server's pool may hold: one runs a migration while another
@@ -200,24 +222,23 @@ fn server_connections(spec: &ConnectSpec) -> u32 {
     spec.max_connections.max(2)
 }
 
+fn refused(spec: &ConnectSpec, cause: impl ToString) -> ConnectError {
+    ConnectError::Refused { place: spec.place(), cause: cause.to_string() }
+}
+
 fn address_error(spec: &ConnectSpec, cause: &sqlx::Error) -> ConnectError {
     ConnectError::Address { place: spec.place(), cause: cause.to_string() }
 }
 
-/// One connection, opened and closed, for the cause when it fails.
+/// One connection, opened for the cause when it fails.
 async fn probe<C: sqlx::Connection>(
     spec: &ConnectSpec,
     options: &C::Options,
     patience: Duration,
-) -> Result<(), ConnectError> {
-    let refused = |cause: String| ConnectError::Refused { place: spec.place(), cause };
+) -> Result<C, ConnectError> {
     match tokio::time::timeout(patience, C::connect_with(options)).await {
-        Ok(Ok(connection)) => {
-            // It answered; how it takes its leave does not matter.
-            let _ = connection.close().await;
-            Ok(())
-        }
-        Ok(Err(cause)) => Err(refused(cause.to_string())),
-        Err(_) => Err(refused(format!("no answer within {patience:?}"))),
+        Ok(Ok(connection)) => Ok(connection),
+        Ok(Err(cause)) => Err(refused(spec, cause)),
+        Err(_) => Err(refused(spec, format!("no answer within {patience:?}"))),
     }
 }

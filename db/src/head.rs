@@ -30,15 +30,21 @@ pub async fn read_head<C: ConnectionTrait>(db: &C) -> Result<head::Model, DbErr>
     }
 }
 
-/// The last sequence that the batch wrote; none when it wrote nothing. Take the
-/// head's lock first when a commit's outcome is in doubt ([`crate::Batch::lock_head`]).
+/// The last sequence that the batch wrote; none when it wrote nothing after
+/// `known`, where the head stood when it was made. Take the head's lock first
+/// when a commit's outcome is in doubt ([`crate::Batch::lock_head`]).
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn journal_batch<C: ConnectionTrait>(db: &C, batch: &str) -> Result<Option<i64>, DbErr> {
+pub async fn journal_batch<C: ConnectionTrait>(
+    db: &C,
+    known: i64,
+    batch: &str,
+) -> Result<Option<i64>, DbErr> {
     let row: Option<Option<i64>> = journal::Entity::find()
         .select_only()
         .expr(Expr::col(journal::Column::Seq).max())
+        .filter(journal::Column::Seq.gt(known))
         .filter(journal::Column::Batch.eq(batch))
         .into_tuple()
         .one(db)
@@ -98,7 +104,7 @@ pub async fn trim_journal(
     }
     let gone = journal::Entity::delete_many()
         .filter(journal::Column::Seq.lt(end))
-        .exec(connection.writer())
+        .exec(&*connection.writer().await)
         .await?;
     Ok(gone.rows_affected)
 }

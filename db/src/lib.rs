@@ -4,25 +4,28 @@
 //! The ledger is written by one task of each process through [`Batch`] or
 //! [`Connection::write`]: one transaction moves the head row by compare-and-set
 //! and carries the rows of all the mutations in it, as text with the values in
-//! place ([`render`]), since round trips decide the rate.
+//! place ([`Script`]), since round trips decide the rate.
 
 mod batch;
 mod connect;
 pub mod entity;
 mod head;
+mod link;
 mod literal;
 mod migration;
 mod schema;
+mod script;
 mod spec;
 #[cfg(feature = "test-support")]
 pub mod testing;
 mod trouble;
 
 pub use batch::{Batch, Written};
-pub use connect::{ConnectError, Connection, connect, connect_read_only};
+pub use connect::{ConnectError, Connection, Writer, connect, connect_read_only};
 pub use head::{journal_batch, journal_since, read_head, trim_journal};
 pub use literal::{LiteralError, render, render_into};
 pub use schema::{SchemaError, Step, Version, has_table, migrate, schema_version};
+pub use script::Script;
 pub use sea_orm;
 pub use sea_orm::{DbBackend as Backend, DbErr};
 pub use spec::ConnectSpec;

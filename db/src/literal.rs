@@ -21,6 +21,15 @@ pub enum LiteralError {
     /// The tables have no column for such a value.
     #[error("a value's type has no column type")]
     Unsupported,
+    /// A row that no text can carry to the database (MariaDB:
+    /// `max_allowed_packet`).
+    #[error("a row takes {bytes} bytes and the database takes {most} at once")]
+    TooLong {
+        /// The text with this row alone.
+        bytes: usize,
+        /// What the database takes.
+        most: usize,
+    },
     /// The statement's text and its values do not fit each other.
     #[error("a statement has {values} values and asks for one more")]
     Placeholder {
@@ -90,7 +99,7 @@ fn inject(
             }
         };
         text.push_str(&sql[copied..at]);
-        literal(text, backend, values.get(index).ok_or(missing)?)?;
+        value_literal(text, backend, values.get(index).ok_or(missing)?)?;
         copied = end;
         at = end;
     }
@@ -117,7 +126,12 @@ fn quoted_end(backend: DbBackend, bytes: &[u8], start: usize, quote: u8) -> usiz
     bytes.len()
 }
 
-fn literal(text: &mut String, backend: DbBackend, value: &Value) -> Result<(), LiteralError> {
+/// Appends one value as the database reads it.
+pub(crate) fn value_literal(
+    text: &mut String,
+    backend: DbBackend,
+    value: &Value,
+) -> Result<(), LiteralError> {
     match value {
         Value::Bool(Some(flag)) => text.push_str(if *flag { "TRUE" } else { "FALSE" }),
         Value::Int(Some(number)) => number_literal(text, i64::from(*number)),

@@ -148,7 +148,7 @@ async fn run_pending(
     let pending = schema_version(connection).await?.pending;
     for (index, name) in pending.iter().enumerate() {
         progress(Step { number: index + 1, total: pending.len(), name });
-        Migrator::up(connection.writer(), Some(1)).await?;
+        Migrator::up(&*connection.writer().await, Some(1)).await?;
     }
     mark_epoch(connection).await
 }
@@ -159,7 +159,7 @@ async fn mark_epoch(connection: &Connection) -> Result<Version, SchemaError> {
         .col_expr(head::Column::SchemaEpoch, Expr::val(KNOWN_EPOCH))
         .filter(head::Column::Id.eq(HEAD_ID))
         .filter(head::Column::SchemaEpoch.ne(KNOWN_EPOCH))
-        .exec(connection.writer())
+        .exec(&*connection.writer().await)
         .await?;
     schema_version(connection).await
 }
@@ -178,7 +178,7 @@ impl Lock {
     async fn take(connection: &Connection) -> Result<Self, SchemaError> {
         match connection.backend() {
             DbBackend::Postgres => {
-                let open = connection.writer().begin().await?;
+                let open = connection.writer().await.begin().await?;
                 let sql = format!("SELECT pg_advisory_xact_lock({LOCK_KEY})");
                 let taken = open.execute_unprepared(&sql).await;
                 match taken {
@@ -190,7 +190,7 @@ impl Lock {
                 }
             }
             DbBackend::MySql => {
-                let open = connection.writer().begin().await?;
+                let open = connection.writer().await.begin().await?;
                 let sql = format!("SELECT GET_LOCK({LOCK_NAME}, {LOCK_SECONDS}) = 1");
                 let sql = Statement::from_string(DbBackend::MySql, sql);
                 let row = open.query_one_raw(sql).await?;

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 /// How long a connection is waited for.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long a connection to a server is used.
+const RECYCLE_TIME: Duration = Duration::from_secs(3600);
 /// How long a lock held by another is waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// Connections a process holds when nothing else is said.
@@ -29,6 +31,9 @@ pub struct ConnectSpec {
     pub sqlite_synchronous: bool,
     /// How long a free connection is waited for.
     pub acquire_timeout: Duration,
+    /// How long a connection to a server is used before another takes its
+    /// place; none: as long as it holds.
+    pub recycle_time: Option<Duration>,
     /// How long a lock that another process or connection holds is waited for.
     pub lock_timeout: Duration,
 }
@@ -43,6 +48,7 @@ impl ConnectSpec {
             max_connections: MAX_CONNECTIONS,
             sqlite_synchronous: true,
             acquire_timeout: ACQUIRE_TIMEOUT,
+            recycle_time: Some(RECYCLE_TIME),
             lock_timeout: LOCK_TIMEOUT,
         }
     }

@@ -97,13 +97,15 @@ async fn sqlite_settings() {
         let mut spec = database.spec();
         spec.sqlite_synchronous = durable;
         let connection = connect(&spec).await.unwrap();
-        for db in [connection.writer(), connection.reader()] {
+        let writer = connection.writer().await;
+        for db in [&*writer, connection.reader()] {
             assert_eq!(ask::<String>(db, "PRAGMA journal_mode").await, "wal");
             assert_eq!(ask::<String>(db, "PRAGMA locking_mode").await, "normal");
             assert_eq!(ask::<i64>(db, "PRAGMA synchronous").await, synchronous);
             assert_eq!(ask::<i64>(db, "PRAGMA wal_autocheckpoint").await, 10_000);
             assert_eq!(ask::<i64>(db, "PRAGMA busy_timeout").await, 5_000);
         }
+        drop(writer);
         connection.close().await.unwrap();
     }
 }
@@ -113,7 +115,7 @@ async fn a_database_in_memory_outlives_its_calls() {
     let connection = connect(&ConnectSpec::in_memory()).await.unwrap();
     migrate(&connection, |_| ()).await.unwrap();
     assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0);
-    connection.write(0, 1, "b", &[]).await.unwrap();
+    connection.write(0, 1, "b", Vec::new()).await.unwrap();
     assert_eq!(read_head(connection.reader()).await.unwrap().seq, 1);
     // Each has a database of its own.
     let other = connect(&ConnectSpec::in_memory()).await.unwrap();
@@ -132,7 +134,10 @@ async fn postgres_settings() {
         ("lock_timeout", "5s"),
         ("application_name", "stowplan"),
     ] {
-        assert_eq!(ask::<String>(connection.writer(), &format!("SHOW {name}")).await, value);
+        assert_eq!(
+            ask::<String>(&*connection.writer().await, &format!("SHOW {name}")).await,
+            value
+        );
     }
 }
 
@@ -142,7 +147,8 @@ async fn mariadb_settings() {
         return;
     };
     let connection = database.connect().await;
-    let db = connection.writer();
+    let writer = connection.writer().await;
+    let db = &*writer;
     let mode = ask::<String>(db, "SELECT @@sql_mode").await;
     assert!(mode.contains("STRICT_ALL_TABLES") && !mode.contains("BACKSLASH"), "{mode}");
     assert_eq!(ask::<String>(db, "SELECT @@tx_isolation").await, "READ-COMMITTED");

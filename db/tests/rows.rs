@@ -33,7 +33,8 @@ where
     E::Model: ModelTrait<Entity = E> + IntoActiveModel<E::ActiveModel> + PartialEq,
     E::ActiveModel: ActiveModelTrait<Entity = E> + Send,
 {
-    let db = connection.writer();
+    let writer = connection.writer().await;
+    let db = &*writer;
     let actives = || models.clone().into_iter().map(IntoActiveModel::into_active_model);
     let backend = connection.backend();
 
@@ -328,10 +329,10 @@ async fn a_text_of_many_statements_keeps_tricky_values() {
             .collect();
         let statements = rows.iter().map(|row| {
             let insert = trait_name::Entity::insert(row.clone().into_active_model());
-            render(connection.backend(), &insert.into_query()).unwrap()
+            format!("{};", render(connection.backend(), &insert.into_query()).unwrap())
         });
-        let text = statements.collect::<Vec<_>>().join("; ");
-        let written = connection.write(0, 1, UUID, &[text]).await.unwrap();
+        let text = statements.collect::<String>();
+        let written = connection.write(0, 1, UUID, vec![text]).await.unwrap();
         assert_eq!(written, Written::Committed);
         same(&trait_name::Entity::find().all(connection.reader()).await.unwrap(), &rows);
     }
@@ -368,7 +369,7 @@ async fn doubles_in_the_text_keep_every_bit() {
         let actives = rows.iter().map(|row| row.clone().into_active_model());
         let insert = inventory::Entity::insert_many(actives).into_query();
         let text = render(connection.backend(), &insert).unwrap();
-        connection.writer().execute_unprepared(&text).await.unwrap();
+        connection.writer().await.execute_unprepared(&text).await.unwrap();
         let found = inventory::Entity::find()
             .order_by_asc(inventory::Column::ClassId)
             .all(connection.reader())

@@ -32,7 +32,7 @@ async fn migrations_run_once() {
 
         let again = migrate(&connection, |step| panic!("{kind:?} ran {step:?}"));
         assert!(again.await.unwrap().is_current());
-        let head = read_head(connection.writer()).await.unwrap();
+        let head = read_head(&*connection.writer().await).await.unwrap();
         assert_eq!((head.seq, head.batch, head.leader_epoch), (0, None, 0));
         assert_eq!(usize::try_from(head.schema_epoch), Ok(total));
     }
@@ -45,16 +45,15 @@ async fn a_migration_that_was_cut_off_is_run_again() {
             continue;
         };
         let connection = database.migrated().await;
-        let db = connection.writer();
         for cut in [
             "UPDATE head SET seq = 7",
             "DROP TABLE journal",
             "DELETE FROM seaql_migrations WHERE version = 'm0001_ledger'",
         ] {
-            db.execute_unprepared(cut).await.unwrap();
+            connection.writer().await.execute_unprepared(cut).await.unwrap();
         }
         assert!(migrate(&connection, |_| ()).await.unwrap().is_current());
-        assert_eq!(read_head(db).await.unwrap().seq, 7, "{kind:?}");
+        assert_eq!(read_head(connection.reader()).await.unwrap().seq, 7, "{kind:?}");
     }
 }
 
@@ -66,7 +65,7 @@ async fn a_newer_schema_is_refused() {
         };
         let connection = database.migrated().await;
         let newer = "INSERT INTO seaql_migrations (version, applied_at) VALUES ('m9999_later', 1)";
-        connection.writer().execute_unprepared(newer).await.unwrap();
+        connection.writer().await.execute_unprepared(newer).await.unwrap();
         for outcome in [schema_version(&connection).await, migrate(&connection, |_| ()).await] {
             let error = outcome.unwrap_err();
             assert!(
@@ -75,8 +74,8 @@ async fn a_newer_schema_is_refused() {
             assert!(error.to_string().contains("m9999_later"), "{error}");
         }
         let epoch = "UPDATE head SET schema_epoch = schema_epoch + 1";
-        connection.writer().execute_unprepared(epoch).await.unwrap();
-        let error = read_head(connection.writer()).await.unwrap_err().to_string();
+        connection.writer().await.execute_unprepared(epoch).await.unwrap();
+        let error = read_head(&*connection.writer().await).await.unwrap_err().to_string();
         assert!(error.contains("schema is number"), "{error}");
     }
 }
@@ -88,9 +87,8 @@ async fn another_programs_database_is_left_alone() {
             continue;
         };
         let connection = database.connect().await;
-        let db = connection.writer();
         let foreign = "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)";
-        db.execute_unprepared(foreign).await.unwrap();
+        connection.writer().await.execute_unprepared(foreign).await.unwrap();
         let error = migrate(&connection, |_| ()).await.unwrap_err();
         assert!(matches!(error, SchemaError::Foreign { .. }), "{kind:?}: {error}");
     }

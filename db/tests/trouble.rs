@@ -13,7 +13,7 @@ const SERVERS: [Kind; 2] = [Kind::Postgres, Kind::MariaDb];
 async fn insert(connection: &Connection, id: i64, name: &str) -> Result<(), DbErr> {
     let row = trait_name::Model { id, name: name.to_owned(), created_us: 0, updated_us: 0 };
     let insert = trait_name::Entity::insert(row.into_active_model());
-    insert.exec_without_returning(connection.writer()).await.map(|_| ())
+    insert.exec_without_returning(&*connection.writer().await).await.map(|_| ())
 }
 
 #[tokio::test]
@@ -32,12 +32,12 @@ async fn rows_that_break_a_rule() {
             "INSERT INTO traits (id, name, created_us, updated_us) VALUES (3, NULL, 0, 0)",
             "INSERT INTO traits (id, created_us, updated_us) VALUES (3, 0, 0)",
         ] {
-            errors.push(connection.writer().execute_unprepared(broken).await.unwrap_err());
+            errors.push(connection.writer().await.execute_unprepared(broken).await.unwrap_err());
         }
         if kind != Kind::Sqlite {
             errors.push(insert(&connection, 4, &"x".repeat(256)).await.unwrap_err());
             let wide = "UPDATE head SET schema_epoch = 4294967296";
-            errors.push(connection.writer().execute_unprepared(wide).await.unwrap_err());
+            errors.push(connection.writer().await.execute_unprepared(wide).await.unwrap_err());
         }
         for error in errors {
             assert_eq!(Trouble::classify(&error), Trouble::Constraint, "{kind:?}: {error}");
@@ -53,7 +53,7 @@ async fn a_wrong_statement_is_nothing_to_try_again() {
         };
         let connection = database.migrated().await;
         for wrong in ["SELEKT 1", "SELECT 1 FROM no_such_table"] {
-            let error = connection.writer().execute_unprepared(wrong).await.unwrap_err();
+            let error = connection.writer().await.execute_unprepared(wrong).await.unwrap_err();
             assert_eq!(Trouble::classify(&error), Trouble::Other, "{kind:?}: {error}");
         }
     }
@@ -72,10 +72,10 @@ async fn a_lock_that_is_not_had_in_time() {
 
         let mut held = Batch::begin(&holder).await.unwrap();
         assert!(held.move_head(0, 1, "held").await.unwrap());
-        let error = waiter.write(0, 1, "waiting", &[]).await.unwrap_err();
+        let error = waiter.write(0, 1, "waiting", Vec::new()).await.unwrap_err();
         assert_eq!(Trouble::classify(&error), Trouble::Retry, "{kind:?}: {error}");
         held.rollback().await.unwrap();
-        waiter.write(0, 1, "waiting", &[]).await.unwrap();
+        waiter.write(0, 1, "waiting", Vec::new()).await.unwrap();
     }
 }
 
@@ -91,7 +91,7 @@ async fn a_pool_with_nothing_free() {
         migrate(&connection, |_| ()).await.unwrap();
         let mut held = Vec::new();
         let error = loop {
-            match connection.writer().begin().await {
+            match connection.writer().await.begin().await {
                 Ok(open) => held.push(open),
                 Err(error) => break error,
             }
@@ -141,17 +141,17 @@ async fn a_connection_that_was_killed() {
         let own = Statement::from_string(kind.backend(), own);
         let own = open.transaction().query_one_raw(own).await.unwrap().unwrap();
         let own: i64 = own.try_get_by_index(0).unwrap();
-        connection.writer().execute_unprepared(&format!("{kill}({own})")).await.unwrap();
+        connection.writer().await.execute_unprepared(&format!("{kill}({own})")).await.unwrap();
         tokio::time::sleep(Duration::from_millis(200)).await;
 
         let error = open.commit().await.unwrap_err();
         assert_eq!(Trouble::classify(&error), Trouble::Lost, "{kind:?}: {error}");
         // The pool gives another connection in its place, at the latest when
         // the dead one has been tried.
-        let mut again = connection.write(0, 1, "again", &[]).await;
+        let mut again = connection.write(0, 1, "again", Vec::new()).await;
         if let Err(error) = &again {
             assert_eq!(Trouble::classify(error), Trouble::Lost, "{kind:?}: {error}");
-            again = connection.write(0, 1, "again", &[]).await;
+            again = connection.write(0, 1, "again", Vec::new()).await;
         }
         again.unwrap();
     }
@@ -183,7 +183,8 @@ async fn a_read_only_transaction() {
 async fn a_full_database() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
     let connection = database.migrated().await;
-    let db = connection.writer();
+    let writer = connection.writer().await;
+    let db = &*writer;
     db.execute_unprepared("PRAGMA max_page_count = 1").await.unwrap();
     let filler = "INSERT INTO journal (seq, batch, version, kind, request_id, time_us, body) \
                   VALUES (1, 'b', 1, 'k', 'r', 0, hex(zeroblob(1000000)))";

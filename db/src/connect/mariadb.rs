@@ -1,19 +1,28 @@
 //! MariaDB: the session's settings.
 
 use super::{
-    ConnectError, STATEMENT_CACHE, address_error, pool_options, probe, server_connections,
+    ConnectError, STATEMENT_CACHE, address_error, pool_options, probe, refused, server_connections,
 };
 use crate::spec::ConnectSpec;
 use sea_orm::sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPool};
-use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, MySql};
+use sea_orm::sqlx::{
+    self, AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, MySql,
+};
 
 /// A pool of connections at READ COMMITTED, in a known SQL mode (strict, with
-/// backslash escapes), that wait for a lock no longer than the spec allows.
-pub(super) async fn pool(spec: &ConnectSpec) -> Result<MySqlPool, ConnectError> {
+/// backslash escapes), that wait for a lock no longer than the spec allows; and
+/// the most bytes that the server takes in one text.
+pub(super) async fn pool(spec: &ConnectSpec) -> Result<(MySqlPool, usize), ConnectError> {
     let options: MySqlConnectOptions =
         spec.url.parse().map_err(|cause| address_error(spec, &cause))?;
     let options = options.statement_cache_capacity(STATEMENT_CACHE).disable_statement_logging();
-    probe::<MySqlConnection>(spec, &options, spec.acquire_timeout).await?;
+    let mut probe = probe::<MySqlConnection>(spec, &options, spec.acquire_timeout).await?;
+    let most_bytes: u64 = sqlx::query_scalar("SELECT @@max_allowed_packet")
+        .fetch_one(&mut probe)
+        .await
+        .map_err(|cause| refused(spec, cause))?;
+    // It answered; how it takes its leave does not matter.
+    let _ = probe.close().await;
     let settings = session(spec.lock_timeout.as_secs());
     let pool = pool_options::<MySql>(spec).max_connections(server_connections(spec)).after_connect(
         move |connection, _| {
@@ -24,7 +33,8 @@ pub(super) async fn pool(spec: &ConnectSpec) -> Result<MySqlPool, ConnectError> 
             })
         },
     );
-    Ok(pool.connect_lazy_with(options))
+    let most_bytes = usize::try_from(most_bytes).unwrap_or(usize::MAX);
+    Ok((pool.connect_lazy_with(options), most_bytes))
 }
 
 /// On a Galera cluster a read waits until the node has what the others have

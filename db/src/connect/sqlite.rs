@@ -64,7 +64,7 @@ pub(super) async fn read_only_pool(spec: &ConnectSpec) -> Result<SqlitePool, Con
     Ok(pool_options(spec).max_connections(1).connect_lazy_with(options))
 }
 
-fn in_memory(spec: &ConnectSpec) -> bool {
+pub(super) fn in_memory(spec: &ConnectSpec) -> bool {
     spec.url.contains(":memory:") || spec.url.contains("mode=memory")
 }
 

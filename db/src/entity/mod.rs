@@ -4,6 +4,7 @@
 pub mod allocation;
 pub mod cell;
 pub mod consumer;
+pub mod counter;
 pub mod decision;
 pub mod head;
 pub mod host;

@@ -30,7 +30,6 @@ impl MigrationTrait for Migration {
             .string("request_id", 64)
             .longs(&["time_us"])
             .text("body")
-            .indexed(&["batch"])
             .create(manager)
             .await?;
         NewTable::new("members", &["id"])

@@ -1,5 +1,6 @@
 //! Resource classes, traits, providers and what hangs on them, consumers and
-//! their allocations.
+//! their allocations. Questions are answered from memory: there is no index
+//! but those that keep keys unique, for each costs every claim a page.
 
 use super::table::NewTable;
 use sea_orm_migration::prelude::*;
@@ -39,7 +40,6 @@ impl MigrationTrait for Migration {
             .times()
             .unique(&["uuid"])
             .unique(&["name"])
-            .indexed(&["root_id"])
             .create(manager)
             .await?;
         NewTable::new("inventories", &["provider_id", "class_id"])
@@ -55,7 +55,6 @@ impl MigrationTrait for Migration {
         NewTable::new("provider_aggregates", &["provider_id", "aggregate"])
             .longs(&["provider_id"])
             .uuid("aggregate")
-            .indexed(&["aggregate"])
             .create(manager)
             .await?;
         NewTable::new("consumers", &["id"])
@@ -68,12 +67,10 @@ impl MigrationTrait for Migration {
             .text_or_null("origin")
             .times()
             .unique(&["uuid"])
-            .indexed(&["project"])
             .create(manager)
             .await?;
         NewTable::new("allocations", &["consumer_id", "provider_id", "class_id"])
             .longs(&["consumer_id", "provider_id", "class_id", "used"])
-            .indexed(&["provider_id"])
             .create(manager)
             .await
     }

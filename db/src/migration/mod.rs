@@ -13,13 +13,14 @@ mod m0003_hosts;
 mod m0004_groups;
 mod m0005_batch;
 mod m0006_decisions;
+mod m0007_counters;
 mod table;
 
 use sea_orm_migration::prelude::*;
 
 /// How many migrations this binary knows, the head's `schema_epoch` after all
 /// of them.
-pub(crate) const KNOWN_EPOCH: i32 = 6;
+pub(crate) const KNOWN_EPOCH: i32 = 7;
 
 /// The migrations this binary knows.
 pub(crate) struct Migrator;
@@ -34,6 +35,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0004_groups::Migration),
             Box::new(m0005_batch::Migration),
             Box::new(m0006_decisions::Migration),
+            Box::new(m0007_counters::Migration),
         ]
     }
 }

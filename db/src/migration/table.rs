@@ -125,6 +125,11 @@ impl NewTable {
             primary.col(*column);
         }
         table.primary_key(&mut primary);
+        if backend == DbBackend::Sqlite && self.primary.len() > 1 {
+            // The rows lie in the key's own tree, as on MariaDB; a single
+            // number as the key is one already.
+            table.extra("WITHOUT ROWID");
+        }
 
         let mut apart = Vec::new();
         for (columns, unique) in keys(&self.unique, &self.indexed) {

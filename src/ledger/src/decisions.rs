@@ -45,7 +45,7 @@ impl Ledger {
         let update =
             Entity::update_many().col_expr(Column::Body, case.into()).filter(Column::Id.is_in(ids));
         self.shared
-            .beside(|connection| async move { update.exec(connection.writer()).await })
+            .beside(|connection| async move { update.exec(&*connection.writer().await).await })
             .await
             .map(|_| ())
     }
@@ -149,7 +149,7 @@ fn not_newer((created, id): Edge) -> Condition {
 }
 
 async fn forget(connection: &Connection, which: Condition) -> Result<u64, DbErr> {
-    let gone = Entity::delete_many().filter(which).exec(connection.writer()).await?;
+    let gone = Entity::delete_many().filter(which).exec(&*connection.writer().await).await?;
     Ok(gone.rows_affected)
 }
 

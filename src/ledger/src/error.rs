@@ -34,6 +34,17 @@ pub enum Unavailable {
         /// How many may wait.
         limit: usize,
     },
+    /// The change has a row that is longer than the database takes.
+    #[error(
+        "the change is too large for the database: a row of {bytes} bytes, of {most} at most \
+         (MariaDB: max_allowed_packet)"
+    )]
+    TooLarge {
+        /// What its longest row takes.
+        bytes: usize,
+        /// What the database takes.
+        most: usize,
+    },
     /// A fault inside; the log has the details under this id.
     #[error("internal fault {id} in the ledger; see the log")]
     Fault {

@@ -55,7 +55,7 @@ async fn move_head(connection: &Connection) -> Result<Written, DbErr> {
         change: Change::new("ledger.open"),
     };
     let (nothing, untouched) = (Image::default(), Touched::default());
-    let texts = Sheets::write(connection.backend(), &nothing, &nothing, &untouched, &[entry], &id);
+    let texts = Sheets::write(connection, &nothing, &nothing, &untouched, &[entry], &id);
     let texts = texts.map_err(|trouble: Unavailable| DbErr::Custom(trouble.to_string()))?;
-    connection.write(known, known + 1, &id, &texts).await
+    connection.write(known, known + 1, &id, texts).await
 }

@@ -170,8 +170,7 @@ impl Open {
         let mut touched = Touched::default();
         touched.note(change);
         change.records.iter().for_each(|record| after.apply_record(record));
-        let backend = self.connection.backend();
-        for text in Sheets::write(backend, before, after, &touched, entries, &self.id)? {
+        for text in Sheets::write(&self.connection, before, after, &touched, entries, &self.id)? {
             self.batch.execute_text(&text).await.map_err(Unavailable::database)?;
         }
         Ok(())

@@ -53,7 +53,7 @@ impl Ledger {
                 .col_expr(Column::LastSeenUs, case.into())
                 .filter(Column::Id.is_in(chunk.iter().map(|(id, _)| *id)));
             self.shared
-                .beside(|connection| async move { update.exec(connection.writer()).await })
+                .beside(|connection| async move { update.exec(&*connection.writer().await).await })
                 .await?;
             flushed.extend(chunk.iter().copied());
         }

@@ -121,7 +121,7 @@ impl Writer {
         let size = self.waiting.len().min(self.shared.limits.batch_size);
         let mut batch: Proposals = self.waiting.drain(..size).collect();
         match self.try_batch(&mut batch).await {
-            Err(Unavailable::Fault { .. }) if batch.len() > 1 => {
+            Err(Unavailable::Fault { .. } | Unavailable::TooLarge { .. }) if batch.len() > 1 => {
                 for pending in batch {
                     let mut alone = vec![pending];
                     let outcome = self.try_batch(&mut alone).await;
@@ -162,13 +162,13 @@ impl Writer {
             return Tried::Committed;
         }
         let Staged { before, after, touched, entries } = &staged;
-        let id = Uuid::new_v4().to_string();
-        let backend = self.shared.connection.backend();
-        let texts = match Sheets::write(backend, before, after, touched, entries, &id) {
+        let id = Uuid::now_v7().to_string();
+        let connection = &self.shared.connection;
+        let texts = match Sheets::write(connection, before, after, touched, entries, &id) {
             Ok(texts) => texts,
             Err(trouble) => return Tried::Failed(trouble),
         };
-        let written = self.shared.connection.write(before.seq(), after.seq(), &id, &texts).await;
+        let written = connection.write(before.seq(), after.seq(), &id, texts).await;
         match written {
             Ok(Written::Committed) => {
                 self.shared.publish(staged.after);
@@ -176,7 +176,7 @@ impl Writer {
             }
             Ok(Written::HeadMoved) => self.reload("another process wrote").await,
             Err(error) => match Trouble::classify(&error) {
-                Trouble::Lost => self.settle(&id, staged.after, error.to_string()).await,
+                Trouble::Lost => self.settle(&id, staged, error.to_string()).await,
                 Trouble::Retry => Tried::Again(error.to_string()),
                 Trouble::Full | Trouble::ReadOnly => Tried::Failed(Unavailable::database(error)),
                 Trouble::Constraint | Trouble::Other => {
@@ -240,13 +240,13 @@ impl Writer {
     /// After a connection was lost in a commit: takes the head's lock first,
     /// so that what is not in the journal by then never will be, and looks.
     /// Nobody is answered before that is known, or patience ends.
-    async fn settle(&mut self, id: &str, after: Image, reason: String) -> Tried {
+    async fn settle(&mut self, id: &str, staged: Staged, reason: String) -> Tried {
         let until = Instant::now() + SETTLE_TIME;
         let mut pause = FIRST_PAUSE;
         loop {
-            match is_in_journal(&self.shared.connection, id).await {
+            match is_in_journal(&self.shared.connection, staged.before.seq(), id).await {
                 Ok(true) => {
-                    self.shared.publish(after);
+                    self.shared.publish(staged.after);
                     return Tried::Committed;
                 }
                 Ok(false) => return Tried::Again(reason),
@@ -280,10 +280,10 @@ impl Writer {
 }
 
 /// Whether a batch was written, once and for all: nobody else holds the head.
-async fn is_in_journal(connection: &Connection, id: &str) -> Result<bool, DbErr> {
+async fn is_in_journal(connection: &Connection, known: i64, id: &str) -> Result<bool, DbErr> {
     let mut batch = Batch::begin(connection).await?;
     batch.lock_head().await?;
-    let found = journal_batch(batch.transaction(), id).await?;
+    let found = journal_batch(batch.transaction(), known, id).await?;
     batch.rollback().await?;
     Ok(found.is_some())
 }

@@ -182,7 +182,7 @@ fn what_another_program_writes_into_the_sqlite_file_is_read_before_the_next_writ
         run(&ledger, Op::Provider { name: 1, parent: None }).await.unwrap();
         let other = database.connect().await;
         let text = "UPDATE resource_providers SET name = 'renamed by hand'";
-        other.writer().execute_unprepared(text).await.unwrap();
+        other.writer().await.execute_unprepared(text).await.unwrap();
         run(&ledger, Op::Provider { name: 2, parent: None }).await.unwrap();
         let image = ledger.image();
         assert!(image.providers.find_name("renamed by hand").is_some());

@@ -12,9 +12,9 @@ use stowplan_db::{
 
 /// A class that an orphaned transaction adds, with its journal row.
 const LEFT: [&str; 2] = [
-    "INSERT INTO resource_classes (id, name, created_us, updated_us) VALUES (1, 'CUSTOM_LEFT', 1, 1)",
+    "INSERT INTO resource_classes (id, name, created_us, updated_us) VALUES (1, 'CUSTOM_LEFT', 1, 1);",
     "INSERT INTO journal (seq, batch, version, kind, request_id, time_us, body) \
-     VALUES (2, 'orphan', 1, 'test', 'req-orphan', 1, '[]')",
+     VALUES (2, 'orphan', 1, 'test', 'req-orphan', 1, '[]');",
 ];
 
 async fn each_server<F: Future<Output = ()>>(test: impl Fn(TestDatabase) -> F) {
@@ -31,7 +31,7 @@ async fn a_commit_under_way_is_waited_for() {
     each_server(|database| async move {
         open(database.spec()).await.close().await;
         let other = database.connect().await;
-        let known = read_head(other.writer()).await.unwrap().seq;
+        let known = read_head(&*other.writer().await).await.unwrap().seq;
         assert_eq!(known, 1);
         let mut orphan = Batch::begin(&other).await.unwrap();
         assert!(orphan.move_head(known, known + 1, "orphan").await.unwrap());
@@ -56,8 +56,8 @@ async fn a_write_that_comes_late_gives_up() {
         let known = gone.image().seq();
         let successor = open(database.spec()).await;
         let other = database.connect().await;
-        let late = [LEFT[0].to_owned()];
-        let written = other.write(known, known + 1, "orphan", &late).await.unwrap();
+        let late = vec![LEFT[0].to_owned()];
+        let written = other.write(known, known + 1, "orphan", late).await.unwrap();
         assert_eq!(written, Written::HeadMoved);
         assert!(successor.image().classes.get("CUSTOM_LEFT").is_none());
         successor.close().await;

@@ -58,7 +58,8 @@ async fn open_with(database: &TestDatabase, limits: Limits) -> Ledger {
 
 /// Ends all connections to a database but the one that says so.
 async fn cut(connection: &Connection) {
-    let db = connection.writer();
+    let writer = connection.writer().await;
+    let db = &*writer;
     if connection.backend() == DbBackend::Postgres {
         let all = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                    WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -175,12 +176,12 @@ async fn while_the_tables_cannot_be_read_nothing_is_written() {
     add(&ledger, "CUSTOM_A").await.unwrap();
     let operator = database.connect().await;
     let job = "INSERT INTO cells (id, uuid, name, disabled) VALUES (1, 'junk', 'c', 0)";
-    operator.writer().execute_unprepared(job).await.unwrap();
+    operator.writer().await.execute_unprepared(job).await.unwrap();
     for name in ["CUSTOM_B", "CUSTOM_C"] {
         let error = add(&ledger, name).await.unwrap_err();
         assert!(error.to_string().contains("'junk' is no uuid"), "{error}");
     }
-    operator.writer().execute_unprepared("DELETE FROM cells").await.unwrap();
+    operator.writer().await.execute_unprepared("DELETE FROM cells").await.unwrap();
     add(&ledger, "CUSTOM_D").await.unwrap();
     assert_eq!(names(&ledger.image()), ["CUSTOM_A", "CUSTOM_D"].map(str::to_owned).into());
     ledger.close().await;

@@ -147,6 +147,7 @@ impl From<Unavailable> for Failure {
     fn from(trouble: Unavailable) -> Self {
         match trouble {
             Unavailable::Fault { .. } => Self::new(Code::Internal, trouble.to_string()),
+            Unavailable::TooLarge { .. } => Self::new(Code::TooLarge, trouble.to_string()),
             Unavailable::Database { .. }
             | Unavailable::Closing
             | Unavailable::Overloaded { .. } => Self::new(Code::Unavailable, trouble.to_string()),

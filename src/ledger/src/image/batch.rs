@@ -38,6 +38,14 @@ impl Batch {
         self.last_queue_id + 1
     }
 
+    pub(super) fn last_id(&self) -> i64 {
+        self.last_queue_id
+    }
+
+    pub(super) fn raise_id(&mut self, last: i64) {
+        self.last_queue_id = self.last_queue_id.max(last);
+    }
+
     /// The job of a namespace with this name.
     #[must_use]
     pub fn job_named(&self, namespace: &str, name: &str) -> Option<&Arc<JobRow>> {

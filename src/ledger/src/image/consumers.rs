@@ -104,6 +104,14 @@ impl Consumers {
         self.last_id + 1
     }
 
+    pub(super) fn last_id(&self) -> i64 {
+        self.last_id
+    }
+
+    pub(super) fn raise_id(&mut self, last: i64) {
+        self.last_id = self.last_id.max(last);
+    }
+
     /// One shared copy of a text that many consumers have in common, for a
     /// consumer that is about to be put in place.
     pub(super) fn intern(&mut self, text: &str) -> Arc<str> {

@@ -65,6 +65,14 @@ impl<T> Rows<T> {
     pub fn next_id(&self) -> i64 {
         self.last_id + 1
     }
+
+    pub(super) fn last_id(&self) -> i64 {
+        self.last_id
+    }
+
+    pub(super) fn raise_id(&mut self, last: i64) {
+        self.last_id = self.last_id.max(last);
+    }
 }
 
 /// Host aggregates, with the names of their hosts.

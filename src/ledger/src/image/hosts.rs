@@ -100,6 +100,14 @@ impl Hosts {
         self.rows.next_id()
     }
 
+    pub(super) fn last_id(&self) -> i64 {
+        self.rows.last_id()
+    }
+
+    pub(super) fn raise_id(&mut self, last: i64) {
+        self.rows.raise_id(last);
+    }
+
     /// Ids of the host aggregates that a host (by name) is in, in order.
     pub fn aggregates_of(&self, host: &str) -> impl Iterator<Item = i64> {
         ids_of(&self.memberships, host)

@@ -12,6 +12,7 @@ mod dump;
 mod figures;
 pub mod groups;
 pub mod hosts;
+pub mod ids;
 pub mod mask;
 pub mod names;
 pub mod providers;

@@ -73,6 +73,14 @@ impl Names {
     pub fn next_id(&self) -> i64 {
         self.last_id + 1
     }
+
+    pub(super) fn last_id(&self) -> i64 {
+        self.last_id
+    }
+
+    pub(super) fn raise_id(&mut self, last: i64) {
+        self.last_id = self.last_id.max(last);
+    }
 }
 
 /// The uuids of Placement aggregates with dense numbers. An aggregate is born

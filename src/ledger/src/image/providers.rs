@@ -164,6 +164,14 @@ impl Providers {
         self.last_id + 1
     }
 
+    pub(super) fn last_id(&self) -> i64 {
+        self.last_id
+    }
+
+    pub(super) fn raise_id(&mut self, last: i64) {
+        self.last_id = self.last_id.max(last);
+    }
+
     /// Puts a provider's row in place. A parent or root that is not there is
     /// read as none: the rules above never write one.
     pub(super) fn put(&mut self, row: &ProviderRow) {

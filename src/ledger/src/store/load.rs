@@ -6,7 +6,7 @@ use crate::{change::Record, error::OpenError, image::Image};
 use stowplan_db::{
     Connection,
     entity::{
-        allocation, cell, consumer, host, host_aggregate, host_aggregate_host,
+        allocation, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
         host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
         resource_class, resource_provider, server_group, server_group_member, service, task,
         trait_name,
@@ -62,6 +62,7 @@ pub(crate) async fn load_in(
     loader.hosts().await?;
     loader.groups().await?;
     loader.batch().await?;
+    loader.counters().await?;
     let Loader { mut image, .. } = loader;
     image.set_seq(head.seq);
     Ok(image)
@@ -189,6 +190,13 @@ impl Loader<'_> {
             self.all::<server_group_member::Entity>(server_group_member::Column::Position).await?;
         for row in rows_in::server_groups(rows, members)? {
             self.image.apply_record(&Record::ServerGroup(row));
+        }
+        Ok(())
+    }
+
+    async fn counters(&mut self) -> Result<(), OpenError> {
+        for row in self.all::<counter::Entity>(counter::Column::Id).await? {
+            self.image.raise_id(rows_in::counted(&row)?, row.last_id);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@
 use crate::{
     change::Record,
     error::OpenError,
-    image::Image,
+    image::{Image, ids::Kind},
     rows::{
         AllocationRow, CellRow, ConsumerRow, HostAggregateRow, HostRow, HostSource, Inventories,
         InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow, ServerGroupRow, ServiceRow,
@@ -14,9 +14,10 @@ use crate::{
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use stowplan_db::entity::{
-    allocation, cell, consumer, host, host_aggregate, host_aggregate_host, host_aggregate_metadata,
-    inventory, job, provider_aggregate, provider_trait, queue, resource_class, resource_provider,
-    server_group, server_group_member, service, task, trait_name,
+    allocation, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
+    host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
+    resource_class, resource_provider, server_group, server_group_member, service, task,
+    trait_name,
 };
 use stowplan_model::{Inventory, Micros, Uuid};
 
@@ -59,6 +60,14 @@ fn look<'a, V>(
         table,
         row: format!("{what} {key}"),
         problem: format!("there is no such {what}"),
+    })
+}
+
+pub(super) fn counted(row: &counter::Model) -> Result<Kind, OpenError> {
+    Kind::of(row.id).ok_or_else(|| OpenError::Row {
+        table: "counters",
+        row: row.id.to_string(),
+        problem: format!("'{}' is not counted by this version", row.kind),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     error::Unavailable,
-    image::{Image, consumers::Consumer, providers::At},
+    image::{Image, consumers::Consumer, ids::Kind, providers::At},
     rows::{
         CellRow, DecisionRow, HostAggregateRow, HostRow, HostSource, InventoryOwner, JobRow,
         NameRow, QueueRow, ServerGroupRow, ServiceRow, TaskRow,
@@ -10,7 +10,7 @@ use crate::{
 };
 use serde::Serialize;
 use stowplan_db::entity::{
-    allocation, cell, consumer, decision, host, host_aggregate, host_aggregate_host,
+    allocation, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
     host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
     resource_class, resource_provider, server_group, server_group_member, service, task,
     trait_name,
@@ -81,18 +81,22 @@ pub(super) fn provider_aggregates(image: &Image, at: At) -> Vec<provider_aggrega
         .collect()
 }
 
-pub(super) fn consumer(consumer: &Consumer) -> consumer::Model {
-    consumer::Model {
+pub(super) fn counter(kind: Kind, last_id: i64) -> counter::Model {
+    counter::Model { id: kind.number(), kind: kind.name().to_owned(), last_id }
+}
+
+pub(super) fn consumer(consumer: &Consumer) -> Result<consumer::Model, Unavailable> {
+    Ok(consumer::Model {
         id: consumer.id,
         uuid: consumer.uuid.to_string(),
         generation: consumer.generation,
         project: consumer.project.to_string(),
         user_id: consumer.user.to_string(),
         consumer_type: consumer.consumer_type.as_deref().map(str::to_owned),
-        origin: consumer.origin.as_deref().and_then(|origin| serde_json::to_string(origin).ok()),
+        origin: consumer.origin.as_deref().map(json).transpose()?,
         created_us: consumer.created.0,
         updated_us: consumer.updated.0,
-    }
+    })
 }
 
 pub(super) fn allocations(image: &Image, consumer: &Consumer) -> Vec<allocation::Model> {

@@ -12,156 +12,143 @@ use crate::{
     image::{
         Image,
         groups::{HasId, Rows},
+        ids::Kind,
     },
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use stowplan_db::{
-    LiteralError,
+    Connection, LiteralError, Script,
     entity::{
-        allocation, cell, consumer, decision, host, host_aggregate, host_aggregate_host,
+        allocation, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
         host_aggregate_metadata, inventory, job, journal, provider_aggregate, provider_trait,
         queue, resource_class, resource_provider, server_group, server_group_member, service, task,
         trait_name,
     },
-    render_into,
-    sea_orm::{
-        ColumnTrait, DbBackend, EntityTrait, ExprTrait, IntoActiveModel, ModelTrait, QueryTrait,
-        StatementBuilder,
-        sea_query::{CaseStatement, Expr, Query},
-    },
+    sea_orm::{ColumnTrait, ModelTrait},
 };
 use stowplan_model::Uuid;
 
-/// Rows or ids in one statement: below every database's limits on the length
-/// of a text, and long enough that the round trip does not count.
-const CHUNK: usize = 400;
-/// Bytes of SQL in one round trip.
-const TEXT: usize = 512 * 1024;
-
 /// The SQL of one batch.
 pub(crate) struct Sheets<'a> {
-    backend: DbBackend,
     before: &'a Image,
     after: &'a Image,
-    texts: Vec<String>,
-    failed: Option<LiteralError>,
+    script: Script,
+    counters: BTreeMap<i64, counter::Model>,
 }
 
 impl<'a> Sheets<'a> {
     /// The statements that take the tables from `before` to `after`, where
     /// only what is `touched` differs, and add the journal rows.
     pub fn write(
-        backend: DbBackend,
+        connection: &Connection,
         before: &'a Image,
         after: &'a Image,
-        touched: &Touched,
+        touched: &'a Touched,
         entries: &[Entry],
         batch: &str,
     ) -> Result<Vec<String>, Unavailable> {
-        let mut sheets = Sheets { backend, before, after, texts: Vec::new(), failed: None };
+        let mut sheets =
+            Sheets { before, after, script: Script::new(connection), counters: BTreeMap::new() };
         sheets.names(touched);
         sheets.providers(touched);
-        sheets.consumers(touched);
+        sheets.consumers(touched)?;
         sheets.hosts(touched)?;
         sheets.groups(touched);
         sheets.batch(touched);
+        sheets.counters();
         sheets.journal(entries, batch)?;
-        match sheets.failed {
-            None => Ok(sheets.texts),
-            Some(error) => Err(Unavailable::fault(&error)),
-        }
+        sheets.script.finish().map_err(|error| match error {
+            LiteralError::TooLong { bytes, most } => Unavailable::TooLarge { bytes, most },
+            other => Unavailable::fault(&other),
+        })
     }
 
-    fn names(&mut self, touched: &Touched) {
+    fn names(&mut self, touched: &'a Touched) {
         let (before, after) = (self.before, self.after);
-        let ids = |name: &String| before.classes.get(name).map(|row| row.id);
-        self.delete(resource_class::Column::Id, touched.classes.iter().filter_map(ids));
-        let rows = touched.classes.iter().filter_map(|name| after.classes.get(name));
-        self.insert(rows.map(|row| rows_out::class(row)));
-        let ids = |name: &String| before.traits.get(name).map(|row| row.id);
-        self.delete(trait_name::Column::Id, touched.traits.iter().filter_map(ids));
-        let rows = touched.traits.iter().filter_map(|name| after.traits.get(name));
-        self.insert(rows.map(|row| rows_out::trait_name(row)));
+        let old = touched.classes.iter().filter_map(|name| before.classes.get(name));
+        let now = touched.classes.iter().filter_map(|name| after.classes.get(name));
+        self.counted(Kind::Class, old.clone().map(|row| row.id), now.clone().map(|row| row.id));
+        self.script.delete(resource_class::Column::Id, old.map(|row| row.id));
+        self.script.insert(now.map(|row| rows_out::class(row)));
+        let old = touched.traits.iter().filter_map(|name| before.traits.get(name));
+        let now = touched.traits.iter().filter_map(|name| after.traits.get(name));
+        self.counted(Kind::Trait, old.clone().map(|row| row.id), now.clone().map(|row| row.id));
+        self.script.delete(trait_name::Column::Id, old.map(|row| row.id));
+        self.script.insert(now.map(|row| rows_out::trait_name(row)));
     }
 
-    fn providers(&mut self, touched: &Touched) {
+    fn providers(&mut self, touched: &'a Touched) {
         let (before, after) = (self.before, self.after);
-        let old = |uuid: &Uuid| provider_id(before, *uuid);
-        let old_ids = |keys: &BTreeSet<Uuid>| keys.iter().filter_map(old).collect::<Vec<i64>>();
-        self.delete(resource_provider::Column::Id, old_ids(&touched.providers));
-        self.delete(inventory::Column::ProviderId, old_ids(&touched.inventories));
-        self.delete(provider_trait::Column::ProviderId, old_ids(&touched.provider_traits));
-        self.delete(provider_aggregate::Column::ProviderId, old_ids(&touched.provider_aggregates));
+        let old =
+            |keys: &'a BTreeSet<Uuid>| keys.iter().filter_map(|key| provider_id(before, *key));
+        let now =
+            |keys: &'a BTreeSet<Uuid>| keys.iter().filter_map(|key| after.providers.find(*key));
+        self.counted(
+            Kind::Provider,
+            old(&touched.providers),
+            touched.providers.iter().filter_map(|key| provider_id(after, *key)),
+        );
+        self.script.delete(resource_provider::Column::Id, old(&touched.providers));
+        self.script.delete(inventory::Column::ProviderId, old(&touched.inventories));
+        self.script.delete(provider_trait::Column::ProviderId, old(&touched.provider_traits));
+        let aggregates = &touched.provider_aggregates;
+        self.script.delete(provider_aggregate::Column::ProviderId, old(aggregates));
 
-        let find = |uuid: &Uuid| after.providers.find(*uuid);
-        let rows = touched.providers.iter().filter_map(find);
-        self.insert(rows.filter_map(|at| rows_out::provider(after, at)));
-        let rows = touched.inventories.iter().filter_map(find);
-        self.insert(rows.flat_map(|at| rows_out::inventories(after, at)));
-        let rows = touched.provider_traits.iter().filter_map(find);
-        self.insert(rows.flat_map(|at| rows_out::provider_traits(after, at)));
-        let rows = touched.provider_aggregates.iter().filter_map(find);
-        self.insert(rows.flat_map(|at| rows_out::provider_aggregates(after, at)));
+        let rows = now(&touched.providers).filter_map(|at| rows_out::provider(after, at));
+        self.script.insert(rows);
+        let rows = now(&touched.inventories).flat_map(|at| rows_out::inventories(after, at));
+        self.script.insert(rows);
+        let rows =
+            now(&touched.provider_traits).flat_map(|at| rows_out::provider_traits(after, at));
+        self.script.insert(rows);
+        let rows = now(aggregates).flat_map(|at| rows_out::provider_aggregates(after, at));
+        self.script.insert(rows);
 
-        let moved = touched.generations.difference(&touched.providers).filter_map(find);
+        let moved = touched.generations.difference(&touched.providers);
+        let moved = moved.filter_map(|key| after.providers.find(*key));
         let moved = moved
             .filter_map(|at| Some((after.providers.get(at)?.id, after.providers.generation(at))));
-        self.generations(&moved.collect::<Vec<_>>());
+        let (id, generation) =
+            (resource_provider::Column::Id, resource_provider::Column::Generation);
+        self.script.set(id, generation, &moved.collect::<Vec<_>>());
     }
 
-    fn generations(&mut self, moved: &[(i64, i64)]) {
-        use resource_provider::{Column, Entity};
-        for moved in moved.chunks(CHUNK) {
-            let mut case = CaseStatement::new();
-            for (id, generation) in moved {
-                case = case.case(Expr::col(Column::Id).eq(*id), *generation);
-            }
-            // Every row has its arm; the column itself is for the parser only.
-            case = case.finally(Expr::col(Column::Generation));
-            let mut update = Query::update();
-            update
-                .table(Entity)
-                .value(Column::Generation, case)
-                .and_where(Expr::col(Column::Id).is_in(moved.iter().map(|(id, _)| *id)));
-            self.add(&update);
-        }
-    }
-
-    fn consumers(&mut self, touched: &Touched) {
+    fn consumers(&mut self, touched: &'a Touched) -> Result<(), Unavailable> {
         let (before, after) = (self.before, self.after);
-        let old: Vec<i64> = touched
-            .consumers
-            .iter()
-            .filter_map(|uuid| before.consumers.get(*uuid).map(|consumer| consumer.id))
-            .collect();
-        self.delete(consumer::Column::Id, old.iter().copied());
-        self.delete(allocation::Column::ConsumerId, old);
-        let now: Vec<_> =
-            touched.consumers.iter().filter_map(|uuid| after.consumers.get(*uuid)).collect();
-        self.insert(now.iter().map(|consumer| rows_out::consumer(consumer)));
-        self.insert(now.iter().flat_map(|consumer| rows_out::allocations(after, consumer)));
-    }
-
-    fn hosts(&mut self, touched: &Touched) -> Result<(), Unavailable> {
-        let (before, after) = (self.before, self.after);
-        let old = touched.hosts.iter().filter_map(|uuid| before.hosts.get(*uuid));
-        self.delete(host::Column::Id, old.map(|host| host.row.id));
-        let now = touched.hosts.iter().filter_map(|uuid| after.hosts.get(*uuid));
-        self.insert(now.map(|host| rows_out::host(&host.row)).collect::<Result<Vec<_>, _>>()?);
-        self.rows(
-            service::Column::Id,
-            &touched.services,
-            |image| &image.services,
-            rows_out::service,
-        );
-        self.rows(cell::Column::Id, &touched.cells, |image| &image.cells, rows_out::cell);
+        let old = touched.consumers.iter().filter_map(|uuid| before.consumers.get(*uuid));
+        let old: Vec<i64> = old.map(|consumer| consumer.id).collect();
+        let now = touched.consumers.iter().filter_map(|uuid| after.consumers.get(*uuid));
+        self.counted(Kind::Consumer, old.iter().copied(), now.clone().map(|consumer| consumer.id));
+        self.script.delete(consumer::Column::Id, old.iter().copied());
+        self.script.delete(allocation::Column::ConsumerId, old);
+        let rows = now.clone().map(|consumer| rows_out::consumer(consumer));
+        self.script.insert(rows.collect::<Result<Vec<_>, _>>()?);
+        self.script.insert(now.flat_map(|consumer| rows_out::allocations(after, consumer)));
         Ok(())
     }
 
-    fn groups(&mut self, touched: &Touched) {
+    fn hosts(&mut self, touched: &'a Touched) -> Result<(), Unavailable> {
+        let (before, after) = (self.before, self.after);
+        let old = touched.hosts.iter().filter_map(|uuid| before.hosts.get(*uuid));
+        let now = touched.hosts.iter().filter_map(|uuid| after.hosts.get(*uuid));
+        let (old, ids) = (old.map(|host| host.row.id), now.clone().map(|host| host.row.id));
+        self.counted(Kind::Host, old.clone(), ids);
+        self.script.delete(host::Column::Id, old);
+        let rows = now.map(|host| rows_out::host(&host.row));
+        self.script.insert(rows.collect::<Result<Vec<_>, _>>()?);
+        let of = |image: &'a Image| &image.services;
+        let id = service::Column::Id;
+        self.rows(Kind::Service, id, &touched.services, of, rows_out::service);
+        let of = |image: &'a Image| &image.cells;
+        self.rows(Kind::Cell, cell::Column::Id, &touched.cells, of, rows_out::cell);
+        Ok(())
+    }
+
+    fn groups(&mut self, touched: &'a Touched) {
         let keys = &touched.host_aggregates;
         let of = |image: &'a Image| &image.host_aggregates;
-        self.rows(host_aggregate::Column::Id, keys, of, rows_out::host_aggregate);
+        let id = host_aggregate::Column::Id;
+        self.rows(Kind::HostAggregate, id, keys, of, rows_out::host_aggregate);
         self.parts(host_aggregate_host::Column::AggregateId, keys, of, rows_out::aggregate_hosts);
         self.parts(
             host_aggregate_metadata::Column::AggregateId,
@@ -171,22 +158,50 @@ impl<'a> Sheets<'a> {
         );
         let keys = &touched.server_groups;
         let of = |image: &'a Image| &image.server_groups;
-        self.rows(server_group::Column::Id, keys, of, rows_out::server_group);
+        self.rows(Kind::ServerGroup, server_group::Column::Id, keys, of, rows_out::server_group);
         self.parts(server_group_member::Column::GroupId, keys, of, rows_out::group_members);
     }
 
-    fn batch(&mut self, touched: &Touched) {
+    fn batch(&mut self, touched: &'a Touched) {
         let (before, after) = (self.before, self.after);
         let old = touched.queues.iter().filter_map(|name| before.batch.queue(name));
-        self.delete(queue::Column::Id, old.map(|queue| queue.id));
         let now = touched.queues.iter().filter_map(|name| after.batch.queue(name));
-        self.insert(now.map(|queue| rows_out::queue(queue)));
-        self.rows(job::Column::Id, &touched.jobs, |image| &image.batch.jobs, rows_out::job);
-        self.rows(task::Column::Id, &touched.tasks, |image| &image.batch.tasks, rows_out::task);
+        self.counted(Kind::Queue, old.clone().map(|row| row.id), now.clone().map(|row| row.id));
+        self.script.delete(queue::Column::Id, old.map(|queue| queue.id));
+        self.script.insert(now.map(|queue| rows_out::queue(queue)));
+        let of = |image: &'a Image| &image.batch.jobs;
+        self.rows(Kind::Job, job::Column::Id, &touched.jobs, of, rows_out::job);
+        let of = |image: &'a Image| &image.batch.tasks;
+        self.rows(Kind::Task, task::Column::Id, &touched.tasks, of, rows_out::task);
         // A job that is forgotten takes its tasks with it.
         let old = touched.jobs.iter().filter_map(|uuid| before.batch.jobs.get(*uuid));
-        let gone = old.filter(|job| after.batch.jobs.by_id(job.id).is_none());
-        self.delete(task::Column::JobId, gone.map(|job| job.id));
+        let gone = old.filter(|job| after.batch.jobs.by_id(job.id).is_none()).map(|job| job.id);
+        let tasks = gone.clone().flat_map(|job| before.batch.tasks_of(job)).map(|task| task.id);
+        let last = after.batch.tasks.by_id(after.last_id(Kind::Task));
+        self.counted(Kind::Task, tasks, last.map(|task| task.id));
+        self.script.delete(task::Column::JobId, gone);
+    }
+
+    /// Notes the last id of a kind for the table of counters, when a thing of
+    /// this batch bore it and none bears it any more: of the things of the
+    /// batch, the ids before and those now.
+    fn counted(
+        &mut self,
+        kind: Kind,
+        old: impl IntoIterator<Item = i64>,
+        now: impl IntoIterator<Item = i64>,
+    ) {
+        let (before, after) = (self.before.last_id(kind), self.after.last_id(kind));
+        let was_borne = after > before || old.into_iter().any(|id| id == after);
+        if was_borne && !now.into_iter().any(|id| id == after) {
+            self.counters.insert(kind.number(), rows_out::counter(kind, after));
+        }
+    }
+
+    fn counters(&mut self) {
+        let counters = std::mem::take(&mut self.counters);
+        self.script.delete(counter::Column::Id, counters.keys().copied());
+        self.script.insert(counters.into_values());
     }
 
     fn journal(&mut self, entries: &[Entry], batch: &str) -> Result<(), Unavailable> {
@@ -204,27 +219,32 @@ impl<'a> Sheets<'a> {
                 body,
             });
         }
-        self.insert(rows);
+        self.script.insert(rows);
         let decisions = entries.iter().flat_map(|entry| &entry.change.records);
         let decisions = decisions.filter_map(|record| match record {
             Record::Decision(row) => Some(rows_out::decision(row)),
             _ => None,
         });
-        self.insert(decisions.collect::<Vec<decision::Model>>());
+        self.script.insert(decisions.collect::<Vec<decision::Model>>());
         Ok(())
     }
 
     /// Rewrites the rows of one table whose things were touched.
     fn rows<T, M>(
         &mut self,
+        kind: Kind,
         id: impl ColumnTrait,
         keys: &BTreeSet<Uuid>,
         of: impl Fn(&'a Image) -> &'a Rows<T>,
         model: impl Fn(&T) -> M,
     ) where
         T: HasId + 'a,
-        M: Row,
+        M: ModelTrait,
     {
+        let (before, after) = (self.before, self.after);
+        let old = keys.iter().filter_map(|uuid| of(before).get(*uuid));
+        let now = keys.iter().filter_map(|uuid| of(after).get(*uuid));
+        self.counted(kind, old.map(|row| row.id()), now.map(|row| row.id()));
         self.parts(id, keys, of, |row| [model(row)]);
     }
 
@@ -238,51 +258,14 @@ impl<'a> Sheets<'a> {
     ) where
         T: HasId + 'a,
         I: IntoIterator,
-        I::Item: Row,
+        I::Item: ModelTrait,
     {
         let old = keys.iter().filter_map(|uuid| of(self.before).get(*uuid));
-        self.delete(id, old.map(|row| row.id()).collect::<Vec<_>>());
+        self.script.delete(id, old.map(|row| row.id()).collect::<Vec<_>>());
         let now = keys.iter().filter_map(|uuid| of(self.after).get(*uuid));
-        self.insert(now.flat_map(|row| models(row)).collect::<Vec<_>>());
-    }
-
-    fn delete<C: ColumnTrait>(&mut self, column: C, ids: impl IntoIterator<Item = i64>) {
-        let ids: Vec<i64> = ids.into_iter().collect();
-        for ids in ids.chunks(CHUNK) {
-            let mut delete = Query::delete();
-            delete.from_table(column.entity_name()).and_where(column.is_in(ids.iter().copied()));
-            self.add(&delete);
-        }
-    }
-
-    fn insert<M: Row>(&mut self, models: impl IntoIterator<Item = M>) {
-        let mut models = models.into_iter().peekable();
-        while models.peek().is_some() {
-            let chunk = models.by_ref().take(CHUNK).map(IntoActiveModel::into_active_model);
-            let insert = <M::Entity as EntityTrait>::insert_many(chunk).into_query();
-            self.add(&insert);
-        }
-    }
-
-    fn add<S: StatementBuilder>(&mut self, statement: &S) {
-        if self.failed.is_some() {
-            return;
-        }
-        if self.texts.last().is_none_or(|text| text.len() > TEXT) {
-            self.texts.push(String::new());
-        }
-        let Some(text) = self.texts.last_mut() else { return };
-        match render_into(text, self.backend, statement) {
-            Ok(()) => text.push_str(";\n"),
-            Err(error) => self.failed = Some(error),
-        }
+        self.script.insert(now.flat_map(|row| models(row)).collect::<Vec<_>>());
     }
 }
-
-/// A model that can be inserted.
-trait Row: ModelTrait + IntoActiveModel<<Self::Entity as EntityTrait>::ActiveModel> {}
-
-impl<M> Row for M where M: ModelTrait + IntoActiveModel<<M::Entity as EntityTrait>::ActiveModel> {}
 
 fn provider_id(image: &Image, uuid: Uuid) -> Option<i64> {
     let at = image.providers.find(uuid)?;

@@ -4,7 +4,7 @@ use super::CLASSES;
 use stowplan_engine::{Figure, view::HostView};
 use stowplan_ledger::{
     Image, Record,
-    image::{block::Block, consumers::Consumer, providers::At},
+    image::{block::Block, consumers::Consumer, ids::Kind, providers::At},
     rows::HostRow,
 };
 
@@ -16,6 +16,7 @@ pub fn fingerprint(image: &Image) -> (Vec<Record>, Vec<String>) {
     consumers(image, &mut derived);
     hosts(image, &mut derived);
     batch(image, &mut derived);
+    derived.extend(Kind::ALL.iter().map(|kind| format!("{kind:?} {}", image.last_id(*kind))));
     (image.dump(), derived)
 }
 

@@ -23,7 +23,7 @@ mod trouble;
 pub use batch::{Batch, Written};
 pub use connect::{ConnectError, Connection, Writer, connect, connect_read_only};
 pub use head::{journal_batch, journal_since, read_head, trim_journal};
-pub use literal::{LiteralError, render, render_into};
+pub use literal::LiteralError;
 pub use schema::{SchemaError, Step, Version, has_table, migrate, schema_version};
 pub use script::Script;
 pub use sea_orm;

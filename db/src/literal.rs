@@ -42,28 +42,15 @@ pub enum LiteralError {
 ///
 /// # Errors
 /// When a value has no literal that all three databases read alike.
-pub fn render<S: StatementBuilder>(
+pub(crate) fn render<S: StatementBuilder>(
     backend: DbBackend,
     statement: &S,
 ) -> Result<String, LiteralError> {
-    let mut text = String::new();
-    render_into(&mut text, backend, statement)?;
-    Ok(text)
-}
-
-/// Appends what [`render`] gives, without a semicolon.
-///
-/// # Errors
-/// As [`render`]; the text's end is then half a statement.
-pub fn render_into<S: StatementBuilder>(
-    text: &mut String,
-    backend: DbBackend,
-    statement: &S,
-) -> Result<(), LiteralError> {
     let built = statement.build(&backend);
     let values = built.values.map_or_else(Vec::new, |values| values.0);
-    text.reserve(built.sql.len() + values.len() * 12);
-    inject(text, backend, &built.sql, &values)
+    let mut text = String::with_capacity(built.sql.len() + values.len() * 12);
+    inject(&mut text, backend, &built.sql, &values)?;
+    Ok(text)
 }
 
 /// Copies `sql`, putting values where the placeholders are. What stands in

@@ -3,16 +3,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use sea_orm::{ConnectionTrait, EntityTrait, IntoActiveModel, QueryTrait};
+use sea_orm::{ConnectionTrait, EntityTrait, IntoActiveModel};
 use stowplan_db::entity::{journal, member};
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_db::{
-    Backend, Batch, Connection, Trouble, Written, journal_batch, journal_since, read_head, render,
-    sea_orm, trim_journal,
+    Batch, Connection, Script, Trouble, Written, journal_batch, journal_since, read_head, sea_orm,
+    trim_journal,
 };
 
 /// A row of the journal, as text.
-fn row(backend: Backend, seq: i64, batch: &str) -> String {
+fn row(connection: &Connection, seq: i64, batch: &str) -> String {
     let row = journal::Model {
         seq,
         batch: batch.to_owned(),
@@ -22,8 +22,9 @@ fn row(backend: Backend, seq: i64, batch: &str) -> String {
         time_us: 1,
         body: "{}".to_owned(),
     };
-    let insert = journal::Entity::insert(row.into_active_model());
-    format!("{};", render(backend, &insert.into_query()).unwrap())
+    let mut script = Script::new(connection);
+    script.insert([row]);
+    script.finish().unwrap().concat()
 }
 
 fn batch(number: u32) -> String {
@@ -42,10 +43,9 @@ async fn a_batch_is_written_whole_or_not_at_all() {
             continue;
         };
         let connection = database.migrated().await;
-        let backend = connection.backend();
         let texts = |from: i64, number: u32, pieces: usize| -> Vec<String> {
             let rows: Vec<_> =
-                (from..from + 6).map(|seq| row(backend, seq, &batch(number))).collect();
+                (from..from + 6).map(|seq| row(&connection, seq, &batch(number))).collect();
             rows.chunks(6 / pieces.max(1)).map(|piece| piece.concat()).collect()
         };
         // One text, several, none.
@@ -68,7 +68,7 @@ async fn a_batch_is_written_whole_or_not_at_all() {
         // The last row's key is taken.
         for pieces in [1, 2] {
             let mut clash = texts(13, 5, pieces);
-            clash.last_mut().unwrap().push_str(&row(backend, 1, &batch(5)));
+            clash.last_mut().unwrap().push_str(&row(&connection, 1, &batch(5)));
             let error = connection.write(12, 19, &batch(5), clash).await.unwrap_err();
             assert_eq!(Trouble::classify(&error), Trouble::Constraint, "{kind:?}: {error}");
         }
@@ -88,11 +88,10 @@ async fn a_failed_statement_poisons_its_batch() {
             continue;
         };
         let connection = database.migrated().await;
-        let backend = connection.backend();
         let mut open = Batch::begin(&connection).await.unwrap();
         assert!(open.move_head(0, 2, &batch(1)).await.unwrap());
-        open.execute_text(&row(backend, 1, &batch(1))).await.unwrap();
-        let error = open.execute_text(&row(backend, 1, &batch(1))).await.unwrap_err();
+        open.execute_text(&row(&connection, 1, &batch(1))).await.unwrap();
+        let error = open.execute_text(&row(&connection, 1, &batch(1))).await.unwrap_err();
         assert_eq!(Trouble::classify(&error), Trouble::Constraint);
         open.commit().await.unwrap_err();
         assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0, "{kind:?}");
@@ -115,7 +114,7 @@ async fn of_many_writers_each_sequence_goes_to_one() {
                 let mut written = 0;
                 while written < 10 {
                     let known = read_head(connection.reader()).await.unwrap().seq;
-                    let text = row(connection.backend(), known + 1, &batch(number));
+                    let text = row(&connection, known + 1, &batch(number));
                     match connection.write(known, known + 1, &batch(number), vec![text]).await {
                         Ok(Written::Committed) => written += 1,
                         Ok(Written::HeadMoved) => {}
@@ -139,10 +138,9 @@ async fn the_head_lock_settles_what_a_batch_in_doubt_came_to() {
             continue;
         };
         let connection = database.migrated().await;
-        let backend = connection.backend();
         let mut doubtful = Batch::begin(&connection).await.unwrap();
         assert!(doubtful.move_head(0, 1, &batch(1)).await.unwrap());
-        doubtful.execute_text(&row(backend, 1, &batch(1))).await.unwrap();
+        doubtful.execute_text(&row(&connection, 1, &batch(1))).await.unwrap();
 
         let other = database.connect().await;
         let settle = tokio::spawn(async move {
@@ -164,7 +162,7 @@ async fn sqlite_tells_of_foreign_writes_only() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
     let connection = database.migrated().await;
     let write = async |known: i64| {
-        let text = row(connection.backend(), known + 1, &batch(1));
+        let text = row(&connection, known + 1, &batch(1));
         connection.write(known, known + 1, &batch(1), vec![text]).await.unwrap()
     };
     assert_eq!(write(0).await, Written::Committed);
@@ -190,7 +188,7 @@ async fn an_older_program_no_longer_writes() {
         let connection = database.migrated().await;
         let newer = "UPDATE head SET schema_epoch = schema_epoch + 1";
         connection.writer().await.execute_unprepared(newer).await.unwrap();
-        let text = row(connection.backend(), 1, &batch(1));
+        let text = row(&connection, 1, &batch(1));
         let written = connection.write(0, 1, &batch(1), vec![text]).await.unwrap();
         assert_eq!(written, Written::HeadMoved, "{kind:?}");
     }
@@ -205,7 +203,7 @@ async fn a_snapshot_sees_one_state() {
         let connection = database.migrated().await;
         let snapshot = connection.snapshot().await.unwrap();
         assert_eq!(read_head(&snapshot).await.unwrap().seq, 0);
-        let text = row(connection.backend(), 1, &batch(1));
+        let text = row(&connection, 1, &batch(1));
         connection.write(0, 1, &batch(1), vec![text]).await.unwrap();
         assert_eq!(journal_since(&snapshot, 0, 10).await.unwrap(), [], "{kind:?}");
         assert_eq!(read_head(&snapshot).await.unwrap().seq, 0, "{kind:?}");

@@ -5,11 +5,11 @@
 
 use sea_orm::{
     ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
-    QueryFilter, QueryOrder, QueryTrait,
+    QueryFilter, QueryOrder,
 };
 use stowplan_db::entity::*;
 use stowplan_db::testing::{Kind, TestDatabase};
-use stowplan_db::{Connection, Written, render, sea_orm};
+use stowplan_db::{Connection, LiteralError, Script, Written, sea_orm};
 
 /// Text that quoting, collations and encodings stumble over.
 const TRICKY: [&str; 10] = [
@@ -36,15 +36,20 @@ where
     let writer = connection.writer().await;
     let db = &*writer;
     let actives = || models.clone().into_iter().map(IntoActiveModel::into_active_model);
-    let backend = connection.backend();
 
-    let text = render(backend, &E::insert_many(actives()).into_query()).unwrap();
-    db.execute_unprepared(&text).await.unwrap();
+    db.execute_unprepared(&inserted(connection, models.clone())).await.unwrap();
     same(&E::find().all(connection.reader()).await.unwrap(), &models);
 
     E::delete_many().exec(db).await.unwrap();
     E::insert_many(actives()).exec_without_returning(db).await.unwrap();
     same(&E::find().all(connection.reader()).await.unwrap(), &models);
+}
+
+/// The text that inserts rows, short enough to be one.
+fn inserted<M: ModelTrait>(connection: &Connection, rows: Vec<M>) -> String {
+    let mut script = Script::new(connection);
+    script.insert(rows);
+    script.finish().unwrap().concat()
 }
 
 /// Order aside.
@@ -327,11 +332,8 @@ async fn a_text_of_many_statements_keeps_tricky_values() {
                 updated_us: 0,
             })
             .collect();
-        let statements = rows.iter().map(|row| {
-            let insert = trait_name::Entity::insert(row.clone().into_active_model());
-            format!("{};", render(connection.backend(), &insert.into_query()).unwrap())
-        });
-        let text = statements.collect::<String>();
+        let text: String =
+            rows.iter().map(|row| inserted(&connection, vec![row.clone()])).collect();
         let written = connection.write(0, 1, UUID, vec![text]).await.unwrap();
         assert_eq!(written, Written::Committed);
         same(&trait_name::Entity::find().all(connection.reader()).await.unwrap(), &rows);
@@ -366,9 +368,7 @@ async fn doubles_in_the_text_keep_every_bit() {
                 allocation_ratio,
             })
             .collect();
-        let actives = rows.iter().map(|row| row.clone().into_active_model());
-        let insert = inventory::Entity::insert_many(actives).into_query();
-        let text = render(connection.backend(), &insert).unwrap();
+        let text = inserted(&connection, rows.clone());
         connection.writer().await.execute_unprepared(&text).await.unwrap();
         let found = inventory::Entity::find()
             .order_by_asc(inventory::Column::ClassId)
@@ -377,5 +377,49 @@ async fn doubles_in_the_text_keep_every_bit() {
             .unwrap();
         assert!(rows.len() > 3900);
         assert_eq!(found, rows, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn rows_that_fill_more_than_one_text() {
+    for kind in Kind::ALL {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let connection = database.migrated().await;
+        let row = |seq: i64, length: usize| journal::Model {
+            seq,
+            batch: UUID.to_owned(),
+            version: 1,
+            kind: "test".to_owned(),
+            request_id: "req-1".to_owned(),
+            time_us: 1,
+            body: "it's \\".repeat(length / 6),
+        };
+        // Short ones, some that share a text, one longer than a text, and again.
+        let lengths = [6, 160_000, 160_000, 160_000, 900_000, 6, 300_000, 300_000, 6];
+        let rows: Vec<_> = (1..).zip(lengths).map(|(seq, length)| row(seq, length)).collect();
+        let mut script = Script::new(&connection);
+        script.insert(rows.clone());
+        script.set(journal::Column::Seq, journal::Column::TimeUs, &[(1, 7), (9, -7)]);
+        script.delete(journal::Column::Seq, [2]);
+        let texts = script.finish().unwrap();
+        assert_eq!(texts.len(), 5, "{kind:?}");
+        let written = connection.write(0, 9, UUID, texts).await.unwrap();
+        assert_eq!(written, Written::Committed, "{kind:?}");
+        let mut expected = rows;
+        expected[0].time_us = 7;
+        expected[8].time_us = -7;
+        expected.remove(1);
+        let order = journal::Entity::find().order_by_asc(journal::Column::Seq);
+        let kept = order.all(connection.reader()).await.unwrap();
+        assert!(kept == expected, "{kind:?}");
+
+        if kind == Kind::MariaDb {
+            // Longer than it takes in one packet by default.
+            let mut script = Script::new(&connection);
+            script.insert([row(10, 20 << 20)]);
+            assert!(matches!(script.finish(), Err(LiteralError::TooLong { .. })));
+        }
     }
 }

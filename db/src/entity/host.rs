@@ -27,7 +27,8 @@ pub struct Model {
     pub memory_mb: i64,
     /// Disk as reported, GiB.
     pub local_gb: i64,
-    /// When it last reported, microseconds since the epoch.
+    /// When its service was last heard as of the report held here, microseconds
+    /// since the epoch: for readers of the table. What counts is the service's.
     pub last_seen_us: i64,
     /// The number of the report held here.
     pub report_seq: i64,

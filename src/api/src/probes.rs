@@ -19,10 +19,13 @@ pub struct Health {
 /// Whether the service can serve.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Readiness {
-    /// `ready`.
+    /// `ready`; `read_only` while the database takes no writes.
     pub status: &'static str,
     /// Number of the last change that is in the image.
     pub seq: i64,
+    /// Why nothing can be written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
@@ -38,9 +41,13 @@ pub async fn healthz() -> HttpResponse {
     HttpResponse::Ok().json(Health { status: "ok" })
 }
 
-/// The image is loaded and requests are served.
+/// The image is loaded and requests are served. While the database takes no
+/// writes, reads are answered all the same.
 #[utoipa::path(get, path = "/readyz", tag = "probes", security(()),
     responses((status = 200, description = "Requests are served.", body = Readiness)))]
 pub async fn readyz(shared: Data<Shared>) -> HttpResponse {
-    HttpResponse::Ok().json(Readiness { status: "ready", seq: shared.api.ledger.image().seq() })
+    let ledger = &shared.api.ledger;
+    let reason = ledger.trouble().map(|reason| reason.to_string());
+    let status = if reason.is_none() { "ready" } else { "read_only" };
+    HttpResponse::Ok().json(Readiness { status, seq: ledger.image().seq(), reason })
 }

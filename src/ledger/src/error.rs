@@ -1,5 +1,6 @@
 //! What can go wrong with a write, and at start.
 
+use stowplan_db::{ConnectError, DbErr, SchemaError, Trouble};
 use thiserror::Error;
 
 /// Why a proposal was not committed.
@@ -87,6 +88,9 @@ pub enum OpenError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The database does not answer, or did not in time: it may later.
+    #[error("{0}")]
+    Away(String),
     /// The database cannot be opened or brought up to date.
     #[error("{0}")]
     Database(String),
@@ -102,9 +106,31 @@ pub enum OpenError {
     },
 }
 
-impl OpenError {
-    pub(crate) fn database(error: impl std::fmt::Display) -> Self {
-        Self::Database(error.to_string())
+impl From<DbErr> for OpenError {
+    fn from(error: DbErr) -> Self {
+        match Trouble::classify(&error) {
+            Trouble::Retry | Trouble::Lost => Self::Away(error.to_string()),
+            _ => Self::Database(error.to_string()),
+        }
+    }
+}
+
+impl From<ConnectError> for OpenError {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Refused { .. } => Self::Away(error.to_string()),
+            other => Self::Database(other.to_string()),
+        }
+    }
+}
+
+impl From<SchemaError> for OpenError {
+    fn from(error: SchemaError) -> Self {
+        match error {
+            SchemaError::Busy => Self::Away(error.to_string()),
+            SchemaError::Database(error) => error.into(),
+            other => Self::Database(other.to_string()),
+        }
     }
 }
 

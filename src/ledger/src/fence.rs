@@ -35,11 +35,11 @@ pub(crate) async fn fence(connection: &Connection) -> Result<(), OpenError> {
             Ok(Written::Committed) => return Ok(()),
             Ok(Written::HeadMoved) => "another process moved the head".clone_into(&mut last),
             Err(error) if Trouble::classify(&error) == Trouble::Retry => last = error.to_string(),
-            Err(error) => return Err(OpenError::database(error)),
+            Err(error) => return Err(error.into()),
         }
         tokio::time::sleep(PAUSE).await;
     }
-    Err(OpenError::Database(format!("the ledger's head is held by somebody else: {last}")))
+    Err(OpenError::Away(format!("the ledger's head is held by somebody else: {last}")))
 }
 
 async fn move_head(connection: &Connection) -> Result<Written, DbErr> {

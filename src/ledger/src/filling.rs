@@ -54,8 +54,8 @@ impl Filling {
     /// nothing but what a start of the service puts there.
     pub async fn begin(options: OpenOptions) -> Result<Self, FillError> {
         let lock = options.lock_file.as_deref().map(Lock::take).transpose()?;
-        let connection = connect(&options.database).await.map_err(OpenError::database)?;
-        migrate(&connection, |_| {}).await.map_err(OpenError::database)?;
+        let connection = connect(&options.database).await.map_err(OpenError::from)?;
+        migrate(&connection, |_| {}).await.map_err(OpenError::from)?;
         let mut batch = Batch::begin(&connection).await.map_err(Unavailable::database)?;
         batch.lock_head().await.map_err(Unavailable::database)?;
         let image = load::load_in(batch.transaction(), &mut Quiet).await?;

@@ -56,7 +56,7 @@ pub struct OpenOptions {
 #[derive(Clone)]
 pub struct Ledger {
     shared: Arc<Shared>,
-    outbox: mpsc::Sender<Message>,
+    outbox: mpsc::UnboundedSender<Message>,
     lock: Arc<Option<lock::Lock>>,
 }
 
@@ -72,12 +72,13 @@ impl Ledger {
         progress: &mut dyn Progress,
     ) -> Result<Self, OpenError> {
         let lock = options.lock_file.as_deref().map(lock::Lock::take).transpose()?;
-        let connection = connect(&options.database).await.map_err(OpenError::database)?;
-        migrate(&connection, |_| {}).await.map_err(OpenError::database)?;
+        let connection = connect(&options.database).await?;
+        migrate(&connection, |_| {}).await?;
         fence::fence(&connection).await?;
         let image = store::load::load(&connection, progress).await?;
         let shared = Arc::new(Shared::new(connection, options.limits, image));
-        let (outbox, inbox) = mpsc::channel(options.limits.queue);
+        // Bounded by the count of those who wait, which may be set anew.
+        let (outbox, inbox) = mpsc::unbounded_channel();
         tokio::spawn(Writer::new(shared.clone(), inbox).run());
         Ok(Self { shared, outbox, lock: Arc::new(lock) })
     }
@@ -92,6 +93,17 @@ impl Ledger {
     #[must_use]
     pub fn watch(&self) -> watch::Receiver<i64> {
         self.shared.watch()
+    }
+
+    /// Sets the bounds of the writer anew.
+    pub fn set_limits(&self, limits: Limits) {
+        self.shared.set_limits(limits);
+    }
+
+    /// Why nothing can be written at the moment; none while writes succeed.
+    #[must_use]
+    pub fn trouble(&self) -> Option<Arc<String>> {
+        self.shared.trouble()
     }
 
     /// Proposes a mutation. `check` is run on the newest image (again, if
@@ -132,7 +144,7 @@ impl Ledger {
     /// proposed afterwards is refused.
     pub async fn close(&self) {
         let (done, closed) = oneshot::channel();
-        if self.outbox.send(Message::Close(done)).await.is_ok() {
+        if self.outbox.send(Message::Close(done)).is_ok() {
             let _ = closed.await;
         }
         if let Err(error) = self.shared.connection.close().await {
@@ -144,11 +156,10 @@ impl Ledger {
     }
 
     fn send(&self, message: Message) -> Result<(), Unavailable> {
-        self.outbox.try_send(message).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => {
-                Unavailable::Overloaded { limit: self.shared.limits.queue }
-            }
-            mpsc::error::TrySendError::Closed(_) => Unavailable::Closing,
+        self.shared.enter()?;
+        self.outbox.send(message).map_err(|_| {
+            self.shared.leave();
+            Unavailable::Closing
         })
     }
 }

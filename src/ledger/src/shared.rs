@@ -1,12 +1,18 @@
 //! What the writer and the readers have in common.
 
 use crate::{error::Unavailable, image::Image};
-use arc_swap::ArcSwap;
-use std::{sync::Arc, time::Duration};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 use stowplan_db::{Connection, DbErr};
 use tokio::{runtime::Handle, sync::watch};
 
-/// Bounds of the writer.
+/// Bounds of the writer; they may be changed while it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Mutations in one batch at most (`[ledger] batch_max_mutations`).
@@ -20,7 +26,7 @@ pub struct Limits {
     /// How often a batch is tried again after trouble that left nothing
     /// behind (`[ledger] commit_retries`).
     pub retries: u32,
-    /// Writes that may wait; more are turned away.
+    /// Writes that may wait; more are turned away (`[ledger] max_waiting`).
     pub queue: usize,
 }
 
@@ -38,7 +44,11 @@ impl Default for Limits {
 
 pub(crate) struct Shared {
     pub connection: Connection,
-    pub limits: Limits,
+    limits: ArcSwap<Limits>,
+    /// How many writes wait for the writer to take them.
+    waiting: AtomicUsize,
+    /// Why nothing can be written at the moment.
+    trouble: ArcSwapOption<String>,
     runtime: Handle,
     image: ArcSwap<Image>,
     head: watch::Sender<i64>,
@@ -48,8 +58,53 @@ impl Shared {
     /// On the runtime that is to serve the connection.
     pub fn new(connection: Connection, limits: Limits, image: Image) -> Self {
         let head = watch::Sender::new(image.seq());
-        let (runtime, image) = (Handle::current(), ArcSwap::from_pointee(image));
-        Self { connection, limits, runtime, image, head }
+        Self {
+            connection,
+            limits: ArcSwap::from_pointee(limits),
+            waiting: AtomicUsize::new(0),
+            trouble: ArcSwapOption::empty(),
+            runtime: Handle::current(),
+            image: ArcSwap::from_pointee(image),
+            head,
+        }
+    }
+
+    pub fn limits(&self) -> Limits {
+        **self.limits.load()
+    }
+
+    pub fn set_limits(&self, limits: Limits) {
+        self.limits.store(Arc::new(limits));
+    }
+
+    /// A place among those who wait.
+    pub fn enter(&self) -> Result<(), Unavailable> {
+        let limit = self.limits().queue;
+        if self.waiting.fetch_add(1, Ordering::Relaxed) < limit {
+            return Ok(());
+        }
+        self.leave();
+        Err(Unavailable::Overloaded { limit })
+    }
+
+    /// One no longer waits.
+    pub fn leave(&self) {
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub fn trouble(&self) -> Option<Arc<String>> {
+        self.trouble.load_full()
+    }
+
+    /// Notes why nothing can be written, or that it can again; says so once.
+    pub fn set_trouble(&self, reason: Option<&str>) {
+        match (self.trouble.load().is_some(), reason) {
+            (false, None) => return,
+            (false, Some(reason)) => tracing::error!(reason, "nothing can be written"),
+            (true, Some(_)) => {}
+            (true, None) => tracing::info!("the ledger writes again"),
+        }
+        self.trouble.store(reason.map(|reason| Arc::new(reason.to_owned())));
     }
 
     pub fn image(&self) -> Arc<Image> {

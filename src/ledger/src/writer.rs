@@ -24,14 +24,20 @@ use uuid::Uuid;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// The longest pause between tries.
 const LAST_PAUSE: Duration = Duration::from_millis(500);
+/// How long a batch is tried again; the last try may still be under way then.
+const RETRY_TIME: Duration = Duration::from_secs(10);
+/// How often a database that took no write is tried without one that waits.
+const PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the outcome of a commit is asked for before its batch is answered
 /// without.
 const SETTLE_TIME: Duration = Duration::from_secs(30);
 
+const ANOTHER_WROTE: &str = "another process wrote";
+
 /// The writer's task.
 pub(crate) struct Writer {
     shared: Arc<Shared>,
-    inbox: mpsc::Receiver<Message>,
+    inbox: mpsc::UnboundedReceiver<Message>,
     /// Taken from the inbox, in order; no batch has had time for it yet.
     waiting: VecDeque<Box<dyn Pending>>,
     /// Why the image has to be read anew before anything is checked on it.
@@ -41,8 +47,10 @@ pub(crate) struct Writer {
 /// What became of one try to commit.
 enum Tried {
     Committed,
-    /// Nothing was kept; the same batch may be tried on a newer image.
+    /// Nothing was kept; the same batch may be tried again.
     Again(String),
+    /// Nothing was kept, for another process wrote; the image is the newest.
+    Moved,
     /// Nothing was kept, and no further try will change that.
     Failed(Unavailable),
 }
@@ -55,31 +63,50 @@ struct Staged {
     entries: Vec<Entry>,
 }
 
+/// Pauses between tries, each about twice as long as the one before. Chance has
+/// a part in it, so that two processes do not meet again and again.
+struct Pauses(Duration);
+
+impl Default for Pauses {
+    fn default() -> Self {
+        Self(FIRST_PAUSE)
+    }
+}
+
+impl Pauses {
+    async fn wait(&mut self) {
+        // The random bits of a uuid are as good as any.
+        let part = f64::from(Uuid::new_v4().as_fields().0) / f64::from(u32::MAX);
+        tokio::time::sleep(self.0.mul_f64(0.5 + part / 2.0)).await;
+        self.0 = LAST_PAUSE.min(self.0 * 2);
+    }
+}
+
 /// A batch on its way.
 type Proposals = Vec<Box<dyn Pending>>;
 
 impl Writer {
-    pub fn new(shared: Arc<Shared>, inbox: mpsc::Receiver<Message>) -> Self {
+    pub fn new(shared: Arc<Shared>, inbox: mpsc::UnboundedReceiver<Message>) -> Self {
         Self { shared, inbox, waiting: VecDeque::new(), stale: None }
     }
 
     /// Runs until it is closed or nobody can send any more.
     pub async fn run(mut self) {
-        let mut crowded = false;
+        let mut company = 0;
         loop {
             let mut closing = None;
             if self.waiting.is_empty() {
-                let Some(first) = self.inbox.recv().await else { return };
+                let Some(first) = self.next().await else { return };
                 closing = self.take(first);
-                if crowded && closing.is_none() {
-                    self.linger().await;
+                if company > 1 && closing.is_none() {
+                    self.linger(company).await;
                 }
             }
-            while closing.is_none() && self.waiting.len() < self.shared.limits.batch_size {
+            while closing.is_none() && self.waiting.len() < self.shared.limits().batch_size {
                 let Ok(next) = self.inbox.try_recv() else { break };
                 closing = self.take(next);
             }
-            crowded = self.waiting.len() > 1;
+            company = self.waiting.len();
             if let Some(done) = closing {
                 while !self.waiting.is_empty() {
                     self.commit().await;
@@ -91,19 +118,51 @@ impl Writer {
         }
     }
 
-    /// Waits a moment for others who answered clients of the last batch are
-    /// about to send: tokio's sleep would be a millisecond at best.
-    async fn linger(&mut self) {
-        let until = Instant::now() + self.shared.limits.linger;
-        while Instant::now() < until && self.inbox.is_empty() {
+    /// Waits a moment for as many as were in the last batch: they have their
+    /// answers and are about to send again. Tokio's sleep would be a
+    /// millisecond at best.
+    async fn linger(&mut self, company: usize) {
+        let until = Instant::now() + self.shared.limits().linger;
+        while Instant::now() < until && self.waiting.len() + self.inbox.len() < company {
             tokio::task::yield_now().await;
+        }
+    }
+
+    /// The next message. While nothing can be written the database is tried
+    /// now and then, so that it is known when it is back.
+    async fn next(&mut self) -> Option<Message> {
+        while self.shared.trouble().is_some() {
+            match tokio::time::timeout(PROBE_INTERVAL, self.inbox.recv()).await {
+                Ok(message) => return message,
+                Err(_) => self.probe().await,
+            }
+        }
+        self.inbox.recv().await
+    }
+
+    /// Writes nothing but the head where it is.
+    async fn probe(&mut self) {
+        let seq = self.shared.image().seq();
+        let id = Uuid::now_v7().to_string();
+        match self.shared.connection.write(seq, seq, &id, Vec::new()).await {
+            Ok(Written::Committed) if self.stale.is_none() => self.shared.set_trouble(None),
+            Ok(_) => {
+                if self.reload(ANOTHER_WROTE).await.is_ok() {
+                    self.shared.set_trouble(None);
+                }
+            }
+            Err(error) => self.shared.set_trouble(Some(&error.to_string())),
         }
     }
 
     fn take(&mut self, message: Message) -> Option<oneshot::Sender<()>> {
         match message {
-            Message::Propose(pending) => self.waiting.push_back(pending),
+            Message::Propose(pending) => {
+                self.shared.leave();
+                self.waiting.push_back(pending);
+            }
             Message::Touch(touch) => {
+                self.shared.leave();
                 let mut image = Image::clone(&self.shared.image());
                 match catch_unwind(AssertUnwindSafe(|| touch(&mut image))) {
                     Ok(()) => self.shared.publish(image),
@@ -118,7 +177,7 @@ impl Writer {
     /// Commits a batch of what waits, or its members one by one when the whole
     /// fails for a reason that may lie in one of them.
     async fn commit(&mut self) {
-        let size = self.waiting.len().min(self.shared.limits.batch_size);
+        let size = self.waiting.len().min(self.shared.limits().batch_size);
         let mut batch: Proposals = self.waiting.drain(..size).collect();
         match self.try_batch(&mut batch).await {
             Err(Unavailable::Fault { .. } | Unavailable::TooLarge { .. }) if batch.len() > 1 => {
@@ -133,27 +192,39 @@ impl Writer {
     }
 
     async fn try_batch(&mut self, batch: &mut Proposals) -> Result<(), Unavailable> {
-        let mut pause = FIRST_PAUSE;
+        let outcome = self.try_and_again(batch).await;
+        if let Err(Unavailable::Database { reason }) = &outcome {
+            self.shared.set_trouble(Some(reason));
+        }
+        outcome
+    }
+
+    /// Tries a batch until it is committed or patience ends. After one has
+    /// waited in vain the next are tried once: their clients shall not wait
+    /// for what is known.
+    async fn try_and_again(&mut self, batch: &mut Proposals) -> Result<(), Unavailable> {
+        let until = Instant::now() + RETRY_TIME;
+        let mut pauses = Pauses::default();
         let mut tries = 0;
         loop {
-            let reason = match self.try_once(batch).await {
+            let (reason, is_known) = match self.try_once(batch).await {
                 Tried::Committed => return Ok(()),
                 Tried::Failed(trouble) => return Err(trouble),
-                Tried::Again(reason) => reason,
+                Tried::Again(reason) => (reason, self.shared.trouble().is_some()),
+                Tried::Moved => (ANOTHER_WROTE.to_owned(), false),
             };
-            if tries >= self.shared.limits.retries {
+            if is_known || tries >= self.shared.limits().retries || Instant::now() >= until {
                 return Err(Unavailable::Database { reason });
             }
             tracing::warn!(%reason, "a batch is tried again");
             tries += 1;
-            tokio::time::sleep(pause).await;
-            pause = LAST_PAUSE.min(pause * 2);
+            pauses.wait().await;
         }
     }
 
     async fn try_once(&mut self, batch: &mut Proposals) -> Tried {
         if let Some(why) = self.stale
-            && let Tried::Failed(trouble) = self.reload(why).await
+            && let Err(trouble) = self.reload(why).await
         {
             return Tried::Failed(trouble);
         }
@@ -172,9 +243,13 @@ impl Writer {
         match written {
             Ok(Written::Committed) => {
                 self.shared.publish(staged.after);
+                self.shared.set_trouble(None);
                 Tried::Committed
             }
-            Ok(Written::HeadMoved) => self.reload("another process wrote").await,
+            Ok(Written::HeadMoved) => match self.reload(ANOTHER_WROTE).await {
+                Ok(()) => Tried::Moved,
+                Err(trouble) => Tried::Failed(trouble),
+            },
             Err(error) => match Trouble::classify(&error) {
                 Trouble::Lost => self.settle(&id, staged, error.to_string()).await,
                 Trouble::Retry => Tried::Again(error.to_string()),
@@ -184,7 +259,7 @@ impl Writer {
                     // One that fails alone: the tables may not be what the
                     // image says. Of several each is tried alone first.
                     if batch.len() == 1 {
-                        self.reload("a statement failed").await;
+                        let _ = self.reload("a statement failed").await;
                     }
                     Tried::Failed(fault)
                 }
@@ -214,7 +289,7 @@ impl Writer {
         let mut after = Image::clone(&before);
         let (mut touched, mut entries) = (Touched::default(), Vec::new());
         let time = clock::now();
-        let until = Instant::now() + self.shared.limits.batch_time;
+        let until = Instant::now() + self.shared.limits().batch_time;
         for place in 0..batch.len() {
             if place > 0 && Instant::now() >= until {
                 for late in batch.drain(place..).rev() {
@@ -242,7 +317,7 @@ impl Writer {
     /// Nobody is answered before that is known, or patience ends.
     async fn settle(&mut self, id: &str, staged: Staged, reason: String) -> Tried {
         let until = Instant::now() + SETTLE_TIME;
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = Pauses::default();
         loop {
             match is_in_journal(&self.shared.connection, staged.before.seq(), id).await {
                 Ok(true) => {
@@ -258,23 +333,22 @@ impl Writer {
                     return Tried::Failed(Unavailable::Database { reason });
                 }
             }
-            tokio::time::sleep(pause).await;
-            pause = LAST_PAUSE.min(pause * 2);
+            pauses.wait().await;
         }
     }
 
     /// Reads the whole image anew. While that fails, nothing is written: what
     /// the image says may not be so.
-    async fn reload(&mut self, why: &'static str) -> Tried {
+    async fn reload(&mut self, why: &'static str) -> Result<(), Unavailable> {
         tracing::warn!(reason = why, "the image is read anew");
         self.stale = Some(why);
         match load::load(&self.shared.connection, &mut load::Quiet).await {
             Ok(image) => {
                 self.stale = None;
                 self.shared.publish(image);
-                Tried::Again(why.to_owned())
+                Ok(())
             }
-            Err(error) => Tried::Failed(Unavailable::database(error)),
+            Err(error) => Err(Unavailable::database(error)),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::common::{
     Op, databases, furniture,
-    look::{faults, fingerprint},
+    look::{faults, fingerprint, last_ids},
     open, ops, propose, run, seed,
 };
 use proptest::{
@@ -55,13 +55,15 @@ async fn several_clients(database: &TestDatabase, clients: Vec<Vec<Op>>) {
     for task in tasks.collect::<Vec<_>>() {
         task.await.unwrap();
     }
-    let image = fingerprint(&ledger.image());
+    let (image, ids) = (fingerprint(&ledger.image()), last_ids(&ledger.image()));
     let replayed = replay(&ledger).await;
     assert_eq!(ledger.image().seq(), replayed.seq());
     assert_eq!(image, fingerprint(&replayed), "the image is not the replay of the journal");
+    assert_eq!(ids, last_ids(&replayed));
     ledger.close().await;
     let fresh = open(database.spec()).await;
     assert_eq!(image, fingerprint(&fresh.image()), "the image is not a fresh load");
+    assert_eq!(ids, last_ids(&fresh.image()), "ids would be given twice");
     fresh.close().await;
 }
 

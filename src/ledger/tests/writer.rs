@@ -10,7 +10,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 use stowplan_db::{
     Batch, Connection,
@@ -19,9 +19,9 @@ use stowplan_db::{
 };
 use stowplan_ledger::{
     Change, Image, Ledger, Limits, OpenOptions, Quiet, Record, Unavailable, WriteError,
-    rows::NameRow,
+    rows::{DecisionRow, NameRow},
 };
-use stowplan_model::Micros;
+use stowplan_model::{Micros, Uuid};
 
 const TIME: Micros = Micros(1);
 
@@ -152,6 +152,75 @@ async fn a_lock_that_another_holds_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_one_has_waited_in_vain_the_next_are_told_at_once_until_writes_succeed() {
+    for database in databases().await {
+        let mut spec = database.spec();
+        spec.lock_timeout = Duration::from_secs(1);
+        let limits = Limits { retries: 2, ..Limits::default() };
+        let options = OpenOptions { database: spec, lock_file: None, limits };
+        let ledger = Ledger::open(options, &mut Quiet).await.unwrap();
+        let other = database.connect().await;
+        let known = ledger.image().seq();
+        let mut held = Batch::begin(&other).await.unwrap();
+        assert!(held.move_head(known, known + 1, "held").await.unwrap());
+        assert_eq!(ledger.trouble(), None);
+        // One in vain with all its tries, the next with one.
+        for least in [3, 1] {
+            let began = Instant::now();
+            let error = add(&ledger, "CUSTOM_A").await.unwrap_err();
+            let WriteError::Unavailable(Unavailable::Database { reason }) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(ledger.trouble().as_deref(), Some(&reason));
+            let seconds = began.elapsed().as_secs();
+            assert!((least..least + 2).contains(&seconds), "{seconds} s, not {least}");
+        }
+        held.rollback().await.unwrap();
+        // Nobody writes, and it is found out all the same.
+        let until = Instant::now() + Duration::from_secs(10);
+        while ledger.trouble().is_some() {
+            assert!(Instant::now() < until, "nobody looked whether the database is back");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        add(&ledger, "CUSTOM_A").await.unwrap();
+        assert_eq!(ledger.image().seq(), known + 1);
+        ledger.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_longer_than_the_database_takes_fails_alone() {
+    /// Above what MariaDB takes in one packet by default; the others take more
+    /// than any body that is accepted.
+    const LONG: usize = 20 << 20;
+    let Some(database) = TestDatabase::create(Kind::MariaDb).await else { return };
+    let ledger = open(database.spec()).await;
+    let long = ledger.write("req-long", |_: &Image| {
+        let mut change = Change::new("decision");
+        change.push(Record::Decision(Box::new(DecisionRow {
+            id: Uuid::from_u128(1),
+            request_id: "req-long".to_owned(),
+            seq: 1,
+            seed: 1,
+            kind: "servers".to_owned(),
+            outcome: "placed".to_owned(),
+            header: "x".repeat(LONG).into(),
+            created: TIME,
+        })));
+        Ok::<_, String>((change, ()))
+    });
+    let (long, other) = tokio::join!(long, add(&ledger, "CUSTOM_A"));
+    other.unwrap();
+    let Err(WriteError::Unavailable(Unavailable::TooLarge { bytes, most })) = long else {
+        panic!("{long:?}");
+    };
+    assert!(bytes > LONG && most < LONG, "{bytes} of {most}");
+    assert_eq!(ledger.trouble(), None);
+    assert_eq!(names(&ledger.image()), ["CUSTOM_A".to_owned()].into());
+    ledger.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_another_process_wrote_is_read_and_proposals_are_checked_again() {
     for database in databases().await {
         let (one, other) = (open(database.spec()).await, open(database.spec()).await);
@@ -246,7 +315,7 @@ async fn more_than_may_wait_is_turned_away_and_the_end_answers_all_that_waits() 
     let others = async {
         let pause = || tokio::time::sleep(Duration::from_millis(100));
         pause().await;
-        let waiting: Vec<_> = (1..=3)
+        let waiting: Vec<_> = (1..=4)
             .map(|number| {
                 let ledger = ledger.clone();
                 tokio::spawn(async move { add(&ledger, &format!("CUSTOM_{number}")).await })
@@ -266,7 +335,7 @@ async fn more_than_may_wait_is_turned_away_and_the_end_answers_all_that_waits() 
     };
     let (slow, ()) = tokio::join!(slow, others);
     slow.unwrap();
-    assert_eq!(ledger.image().classes.iter().count(), 4);
+    assert_eq!(ledger.image().classes.iter().count(), 5);
     let late = add(&ledger, "CUSTOM_LATE").await;
     assert!(matches!(late, Err(WriteError::Unavailable(Unavailable::Closing))));
 }

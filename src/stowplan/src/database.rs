@@ -4,7 +4,7 @@ use crate::{clock, exit::Fault};
 use std::{convert::Infallible, ffi::OsString, path::PathBuf, time::Duration};
 use stowplan_config::{self as config, DatabaseUrl, PlacementDatabase, Settings};
 use stowplan_db::{Backend, ConnectError, ConnectSpec, Connection};
-use stowplan_ledger::{Ledger, Limits, OpenOptions, Progress};
+use stowplan_ledger::{Ledger, Limits, OpenError, OpenOptions, Progress};
 
 /// How to connect to the database of the options.
 pub fn spec(settings: &Settings) -> ConnectSpec {
@@ -23,23 +23,38 @@ pub fn spec_of(url: &DatabaseUrl, options: &PlacementDatabase) -> ConnectSpec {
     spec.max_connections = options.max_pool_size;
     spec.sqlite_synchronous = options.sqlite_synchronous;
     spec.acquire_timeout = Duration::from_secs(options.pool_timeout.into());
+    let recycle_time = options.connection_recycle_time;
+    spec.recycle_time = (recycle_time > 0).then(|| Duration::from_secs(recycle_time.into()));
     spec
 }
 
-/// Connects, again and again while a server does not answer
-/// (`[placement_database] max_retries`, `retry_interval`).
+/// Connects, again and again while a server does not answer.
 pub async fn connect(settings: &Settings) -> Result<Connection, Fault> {
-    let options = &settings.placement_database;
     let spec = spec(settings);
+    let may_pass = |error: &ConnectError| matches!(error, ConnectError::Refused { .. });
+    again(settings, async || stowplan_db::connect(&spec).await, may_pass).await
+}
+
+/// Does what needs a database's server until that answers
+/// (`[placement_database] max_retries`, `retry_interval`).
+async fn again<T, E>(
+    settings: &Settings,
+    mut work: impl AsyncFnMut() -> Result<T, E>,
+    may_pass: impl Fn(&E) -> bool,
+) -> Result<T, Fault>
+where
+    E: std::error::Error + Send + Sync + 'static,
+{
+    let options = &settings.placement_database;
+    let is_server = options.connection.backend != config::Backend::Sqlite;
     let mut tries = 0;
     loop {
-        let error = match stowplan_db::connect(&spec).await {
-            Ok(connection) => return Ok(connection),
+        let error = match work().await {
+            Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        let may_pass = matches!(error, ConnectError::Refused { .. })
-            && options.connection.backend != config::Backend::Sqlite;
-        if !may_pass || (options.max_retries >= 0 && tries >= options.max_retries) {
+        let has_tries_left = options.max_retries < 0 || tries < options.max_retries;
+        if !(is_server && may_pass(&error) && has_tries_left) {
             return Err(error.into());
         }
         tries += 1;
@@ -48,16 +63,11 @@ pub async fn connect(settings: &Settings) -> Result<Connection, Fault> {
     }
 }
 
-/// How to open the ledger, once its database answers and has a schema that may
-/// be used.
+/// How to open the ledger, once its database has a schema that may be used.
 pub async fn prepared(settings: &Settings) -> Result<OpenOptions, Fault> {
-    let options = &settings.placement_database;
-    let is_server = options.connection.backend != config::Backend::Sqlite;
-    if is_server || !options.sync_on_startup {
+    if !settings.placement_database.sync_on_startup {
         let connection = connect(settings).await?;
-        if !options.sync_on_startup {
-            demand_current(&connection).await?;
-        }
+        demand_current(&connection).await?;
         connection.close().await?;
     }
     Ok(OpenOptions {
@@ -70,7 +80,10 @@ pub async fn prepared(settings: &Settings) -> Result<OpenOptions, Fault> {
 /// Opens the ledger on the current runtime, with the standard resource classes
 /// and traits in it.
 pub async fn open(settings: &Settings, progress: &mut dyn Progress) -> Result<Ledger, Fault> {
-    let ledger = Ledger::open(prepared(settings).await?, progress).await?;
+    let options = prepared(settings).await?;
+    let open = async || Ledger::open(options.clone(), progress).await;
+    let may_pass = |error: &OpenError| matches!(error, OpenError::Away(_));
+    let ledger = again(settings, open, may_pass).await?;
     let now = clock::now();
     let seeded = ledger
         .write("start", move |image| {
@@ -105,13 +118,14 @@ fn lock_file(settings: &Settings) -> Option<PathBuf> {
     Some(name.into())
 }
 
-fn limits(settings: &Settings) -> Limits {
+/// The bounds of the ledger's writer.
+pub fn limits(settings: &Settings) -> Limits {
     let options = &settings.ledger;
     Limits {
         batch_size: usize::try_from(options.batch_max_mutations).unwrap_or(usize::MAX),
         batch_time: Duration::from_millis(options.batch_max_ms),
         linger: Duration::from_micros(options.linger_us),
         retries: options.commit_retries,
-        ..Limits::default()
+        queue: usize::try_from(options.max_waiting).unwrap_or(usize::MAX),
     }
 }

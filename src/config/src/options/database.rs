@@ -18,7 +18,8 @@ section! {
         max_pool_size: u32 = 5, min(1.0);
         /// Seconds to wait for a free connection.
         pool_timeout: u32 = 2, min(1.0);
-        /// Seconds after which an idle connection is replaced; 0: never.
+        /// Seconds after which a connection to PostgreSQL or MariaDB is replaced;
+        /// 0: never.
         connection_recycle_time: u32 = 3600;
         /// How often a failed connection is tried again at start; -1: for ever.
         max_retries: i64 = 10, min(-1.0);

@@ -26,8 +26,12 @@ section! {
         /// Microseconds to wait for company before a transaction begins, if the last
         /// one held more than one mutation.
         linger_us: u64 = 40, max(10000.0), mutable;
-        /// How often a transaction that lost a race in the database is tried again.
+        /// How often a transaction that lost a race in the database is tried again,
+        /// for 10 seconds at most; after one in vain the next are tried once, until
+        /// the database takes writes again.
         commit_retries: u32 = 10, mutable;
+        /// Most writes that may wait for the writer; more are answered 503 at once.
+        max_waiting: u32 = 8192, min(1.0), mutable;
         /// How fresh a read is when several processes share the database:
         /// linearizable sees every write that was answered before, bounded may be
         /// as old as max_staleness.

@@ -40,9 +40,9 @@ pub(crate) async fn load(
     connection: &Connection,
     progress: &mut dyn Progress,
 ) -> Result<Image, OpenError> {
-    let snapshot = connection.snapshot().await.map_err(OpenError::database)?;
+    let snapshot = connection.snapshot().await?;
     let image = load_in(&snapshot, progress).await?;
-    snapshot.rollback().await.map_err(OpenError::database)?;
+    snapshot.rollback().await?;
     Ok(image)
 }
 
@@ -52,7 +52,7 @@ pub(crate) async fn load_in(
     snapshot: &DatabaseTransaction,
     progress: &mut dyn Progress,
 ) -> Result<Image, OpenError> {
-    let head = read_head(snapshot).await.map_err(OpenError::database)?;
+    let head = read_head(snapshot).await?;
     let mut loader = Loader { snapshot, image: Image::default(), done: 0, total: 0, progress };
     loader.count().await?;
     loader.names().await?;
@@ -79,12 +79,11 @@ struct Loader<'a> {
 impl Loader<'_> {
     /// The tables that grow with the cloud tell how long loading takes.
     async fn count(&mut self) -> Result<(), OpenError> {
-        let of = |result: Result<u64, _>| result.map_err(OpenError::database);
-        self.total = of(resource_provider::Entity::find().count(self.snapshot).await)?
-            + of(inventory::Entity::find().count(self.snapshot).await)?
-            + of(consumer::Entity::find().count(self.snapshot).await)?
-            + of(allocation::Entity::find().count(self.snapshot).await)?
-            + of(task::Entity::find().count(self.snapshot).await)?;
+        self.total = resource_provider::Entity::find().count(self.snapshot).await?
+            + inventory::Entity::find().count(self.snapshot).await?
+            + consumer::Entity::find().count(self.snapshot).await?
+            + allocation::Entity::find().count(self.snapshot).await?
+            + task::Entity::find().count(self.snapshot).await?;
         Ok(())
     }
 
@@ -97,8 +96,7 @@ impl Loader<'_> {
     where
         E::Model: ModelTrait + Send,
     {
-        let rows = E::find().order_by(order, Order::Asc).all(self.snapshot).await;
-        rows.map_err(OpenError::database)
+        Ok(E::find().order_by(order, Order::Asc).all(self.snapshot).await?)
     }
 
     async fn names(&mut self) -> Result<(), OpenError> {
@@ -142,8 +140,7 @@ impl Loader<'_> {
                 .order_by_asc(consumer::Column::Id)
                 .limit(PAGE)
                 .all(self.snapshot)
-                .await
-                .map_err(OpenError::database)?;
+                .await?;
             let Some(end) = consumers.last().map(|row| row.id) else { return Ok(()) };
             let allocations = allocation::Entity::find()
                 .filter(allocation::Column::ConsumerId.gt(last))
@@ -152,8 +149,7 @@ impl Loader<'_> {
                 .order_by_asc(allocation::Column::ProviderId)
                 .order_by_asc(allocation::Column::ClassId)
                 .all(self.snapshot)
-                .await
-                .map_err(OpenError::database)?;
+                .await?;
             self.counted(consumers.len() + allocations.len());
             for record in ids.consumers(consumers, allocations)? {
                 self.image.apply_record(&record);

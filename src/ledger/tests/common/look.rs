@@ -16,8 +16,12 @@ pub fn fingerprint(image: &Image) -> (Vec<Record>, Vec<String>) {
     consumers(image, &mut derived);
     hosts(image, &mut derived);
     batch(image, &mut derived);
-    derived.extend(Kind::ALL.iter().map(|kind| format!("{kind:?} {}", image.last_id(*kind))));
     (image.dump(), derived)
+}
+
+/// The last id that was given of each kind.
+pub fn last_ids(image: &Image) -> Vec<(Kind, i64)> {
+    Kind::ALL.iter().map(|kind| (*kind, image.last_id(*kind))).collect()
 }
 
 fn providers(image: &Image, derived: &mut Vec<String>) {

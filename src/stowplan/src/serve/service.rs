@@ -102,7 +102,10 @@ impl Service {
                     Some(order) = orders.recv() => order,
                 };
                 match order {
-                    Order::Reload => reload(&self.settings),
+                    Order::Reload => {
+                        reload(&self.settings);
+                        self.ledger.set_limits(database::limits(&self.settings.load()));
+                    }
                     Order::Stop if is_stopping => break Ok(()),
                     Order::Stop => {
                         // The command is sent by the call; the server ends itself.

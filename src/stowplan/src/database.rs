@@ -63,11 +63,16 @@ where
     }
 }
 
-/// How to open the ledger, once its database has a schema that may be used.
+/// How to open the ledger, once its database answers and has a schema that may
+/// be used.
 pub async fn prepared(settings: &Settings) -> Result<OpenOptions, Fault> {
-    if !settings.placement_database.sync_on_startup {
+    let options = &settings.placement_database;
+    let is_server = options.connection.backend != config::Backend::Sqlite;
+    if is_server || !options.sync_on_startup {
         let connection = connect(settings).await?;
-        demand_current(&connection).await?;
+        if !options.sync_on_startup {
+            demand_current(&connection).await?;
+        }
         connection.close().await?;
     }
     Ok(OpenOptions {

@@ -1,6 +1,11 @@
 //! Consumers and what they hold, with the indices that the API asks by.
 
-use super::{Map, names::Ix, providers::At};
+use super::{
+    Map,
+    names::Ix,
+    providers::At,
+    usage::{OwnUsage, Usages},
+};
 use crate::rows::Origin;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -47,8 +52,8 @@ pub struct Consumer {
 pub struct Consumers {
     by_uuid: Map<Uuid, Arc<Consumer>>,
     by_provider: imbl::OrdSet<(At, Uuid)>,
-    by_project: imbl::OrdSet<(Arc<str>, Uuid)>,
     by_host: imbl::OrdSet<(Uuid, Uuid)>,
+    usages: Usages,
     /// Texts that consumers have in common, with how many places hold each.
     texts: Map<Arc<str>, u64>,
     last_id: i64,
@@ -84,11 +89,9 @@ impl Consumers {
         self.by_provider.range(range).filter_map(|(_, uuid)| self.get(*uuid))
     }
 
-    /// The consumers of a project, in order of uuid.
-    pub fn of_project(&self, project: &str) -> impl Iterator<Item = &Arc<Consumer>> {
-        let key: Arc<str> = project.into();
-        let range = (key.clone(), Uuid::nil())..=(key, Uuid::max());
-        self.by_project.range(range).filter_map(|(_, uuid)| self.get(*uuid))
+    /// What the consumers of a project hold, by user and consumer type.
+    pub fn usages_of(&self, project: &str) -> impl Iterator<Item = OwnUsage<'_>> {
+        self.usages.of_project(project)
     }
 
     /// The consumers that we ourselves placed on a host (by the uuid of its
@@ -143,7 +146,7 @@ impl Consumers {
         for allocation in &consumer.allocations {
             self.by_provider.insert((allocation.provider, consumer.uuid));
         }
-        self.by_project.insert((consumer.project.clone(), consumer.uuid));
+        self.usages.count(&consumer, 1);
         if let Some(origin) = &consumer.origin {
             self.by_host.insert((origin.host, consumer.uuid));
         }
@@ -162,7 +165,7 @@ impl Consumers {
         for allocation in &consumer.allocations {
             self.by_provider.remove(&(allocation.provider, consumer.uuid));
         }
-        self.by_project.remove(&(consumer.project.clone(), consumer.uuid));
+        self.usages.count(consumer, -1);
         if let Some(origin) = &consumer.origin {
             self.by_host.remove(&(origin.host, consumer.uuid));
         }
@@ -204,13 +207,15 @@ mod tests {
         let users = consumers.iter().map(|consumer| Arc::as_ptr(&consumer.user));
         assert_eq!(users.collect::<std::collections::BTreeSet<_>>().len(), 1);
         assert_eq!(consumers.texts.len(), 4);
-        for (project, number) in [("p", 2), ("q", 1)] {
-            let of: Vec<_> = consumers.of_project(project).map(|c| c.uuid.as_u128()).collect();
-            assert_eq!(of, [number]);
+        for project in ["p", "q"] {
+            let usages = consumers.usages_of(project);
+            let said: Vec<_> =
+                usages.map(|own| (own.user, own.consumer_type, own.usage.consumers)).collect();
+            assert_eq!(said, [("u", Some("t"), 1)], "{project}");
         }
         consumers.remove(Uuid::from_u128(1));
         assert_eq!(consumers.texts.len(), 3);
         consumers.remove(Uuid::from_u128(2));
-        assert_eq!((consumers.texts.len(), consumers.by_project.len()), (0, 0));
+        assert!(consumers.texts.is_empty() && consumers.usages.is_empty());
     }
 }

@@ -7,40 +7,54 @@
 
 use super::{Image, consumers::Consumer, hosts::Host, providers::At};
 use crate::rows::OriginKind;
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 use stowplan_engine::table::Figure;
 use stowplan_model::Uuid;
 
 /// MiB in a GiB.
 const MB_PER_GB: i64 = 1024;
 
-/// What some consumers hold on one host.
+/// What some consumers hold on one host. The sums are exact, however large the
+/// amounts: what was added can be taken out again.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    vcpus: i64,
-    memory_mb: i64,
-    disk_mb: i64,
+pub(super) struct Held {
+    vcpus: i128,
+    memory_mb: i128,
+    disk_gb: i128,
     instances: i64,
     io_ops: i64,
 }
 
 impl Image {
-    /// Refreshes the hosts on which a consumer holds something, or held it.
-    pub(super) fn refresh_hosts_of(&mut self, consumer: &Consumer) {
+    /// Brings the hosts up to date on which a consumer that has come holds
+    /// something.
+    pub(super) fn consumer_came(&mut self, consumer: &Consumer) {
+        self.tell_hosts(consumer, 1);
+    }
+
+    /// Brings the hosts up to date on which a consumer that is gone, or holds
+    /// something else now, held something.
+    pub(super) fn consumer_went(&mut self, consumer: &Consumer) {
+        self.tell_hosts(consumer, -1);
+    }
+
+    fn tell_hosts(&mut self, consumer: &Consumer, sign: i64) {
+        if let Some(origin) = &consumer.origin
+            && let Some(host) = self.hosts.get(origin.host).cloned()
+        {
+            let mut ours = host.ours;
+            self.count_ours(&host, consumer, sign, &mut ours);
+            self.hosts.set_ours(&host, ours);
+            let claimed = sign > 0 && origin.kind == OriginKind::Server;
+            self.hosts.set_claimed(&host, consumer.uuid, claimed);
+        }
         let mut hosts: BTreeSet<Uuid> = consumer.origin.iter().map(|origin| origin.host).collect();
         for allocation in &consumer.allocations {
             if let Some(provider) = self.providers.get(allocation.provider) {
                 hosts.insert(self.providers.uuid(provider.root));
             }
         }
-        for uuid in hosts {
-            let Some(host) = self.hosts.get(uuid).cloned() else { continue };
-            if consumer.origin.as_ref().is_some_and(|origin| origin.host == uuid) {
-                let claimed = self.claimed_on(uuid).any(|instance| instance == consumer.uuid);
-                self.hosts.set_claimed(&host, consumer.uuid, claimed);
-            }
-            self.refresh_figures(uuid);
-        }
+        hosts.into_iter().for_each(|host| self.refresh_figures(host));
     }
 
     /// Instances that we ourselves have placed on a host.
@@ -51,10 +65,22 @@ impl Image {
         servers.map(|consumer| consumer.uuid)
     }
 
+    /// Brings a host up to date of which other providers than before are the
+    /// tree, or whose report is new: all that is there is counted again.
+    pub(super) fn recount(&mut self, uuid: Uuid) {
+        let Some(host) = self.hosts.get(uuid).cloned() else { return };
+        let mut ours = Held::default();
+        for consumer in self.consumers.placed_on(uuid) {
+            self.count_ours(&host, consumer, 1, &mut ours);
+        }
+        self.hosts.set_ours(&host, ours);
+        self.refresh_figures(uuid);
+    }
+
     pub(super) fn refresh_figures(&mut self, uuid: Uuid) {
         let Some(host) = self.hosts.get(uuid).cloned() else { return };
         let report = &host.row.report;
-        let ours = self.ours_since_report(&host);
+        let ours = Claimed::from(host.ours);
         let root = self.providers.find(uuid);
         let ledger = Ledger { image: self, root };
         let base = |figure| host.reported.get(figure);
@@ -103,42 +129,55 @@ impl Image {
         }
     }
 
-    /// What we have claimed on a host that its report does not know of yet.
-    fn ours_since_report(&self, host: &Host) -> Held {
-        let mut sum = Held::default();
-        for consumer in self.consumers.placed_on(host.row.uuid) {
-            let Some(origin) = &consumer.origin else { continue };
-            let batch = origin.kind == OriginKind::BatchTask;
-            let listed = host.row.report.instances.contains_key(&consumer.uuid);
-            if batch || (origin.seq > host.row.report_seq && !listed) {
-                self.add_held(consumer, host.row.uuid, &mut sum);
-                sum.instances += 1;
-                sum.io_ops += i64::from(!batch);
-            }
+    /// Adds what a consumer that we placed on a host holds there (`sign` 1), or
+    /// takes it out (-1), if the host's report does not know of it yet.
+    fn count_ours(&self, host: &Host, consumer: &Consumer, sign: i64, sum: &mut Held) {
+        let Some(origin) = &consumer.origin else { return };
+        let batch = origin.kind == OriginKind::BatchTask;
+        let listed = host.row.report.instances.contains_key(&consumer.uuid);
+        if !batch && (origin.seq <= host.row.report_seq || listed) {
+            return;
         }
-        sum
-    }
-
-    fn add_held(&self, consumer: &Arc<Consumer>, host: Uuid, sum: &mut Held) {
-        let root = self.providers.find(host);
+        sum.instances += sign;
+        sum.io_ops += if batch { 0 } else { sign };
+        let root = self.providers.find(host.row.uuid);
         for allocation in &consumer.allocations {
             let at_host = self.providers.get(allocation.provider).map(|p| Some(p.root) == root);
             if at_host != Some(true) {
                 continue;
             }
+            let amount = i128::from(sign) * i128::from(allocation.used);
             match self.classes.name(allocation.class) {
-                "VCPU" | "PCPU" => add(&mut sum.vcpus, allocation.used),
-                "MEMORY_MB" => add(&mut sum.memory_mb, allocation.used),
-                "DISK_GB" => add(&mut sum.disk_mb, mb(allocation.used)),
+                "VCPU" | "PCPU" => sum.vcpus += amount,
+                "MEMORY_MB" => sum.memory_mb += amount,
+                "DISK_GB" => sum.disk_gb += amount,
                 _ => {}
             }
         }
     }
 }
 
-/// Figures come from outside: what is beyond all bounds stays at the bound.
-fn add(sum: &mut i64, amount: i64) {
-    *sum = sum.saturating_add(amount);
+/// What is held, in the units of the figures. Amounts come from outside: what
+/// is beyond all bounds stays at the bound.
+struct Claimed {
+    vcpus: i64,
+    memory_mb: i64,
+    disk_mb: i64,
+    instances: i64,
+    io_ops: i64,
+}
+
+impl From<Held> for Claimed {
+    fn from(held: Held) -> Self {
+        let bounded = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
+        Self {
+            vcpus: bounded(held.vcpus),
+            memory_mb: bounded(held.memory_mb),
+            disk_mb: mb(bounded(held.disk_gb)),
+            instances: held.instances,
+            io_ops: held.io_ops,
+        }
+    }
 }
 
 /// GiB in MiB.

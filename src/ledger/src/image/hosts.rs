@@ -1,6 +1,6 @@
 //! Hosts: their last reports, and the columns that the engine reads.
 
-use super::{Image, groups::Rows};
+use super::{Image, figures::Held, groups::Rows};
 use crate::rows::{HostAggregateRow, HostRow, HostSource, ServiceRow};
 use std::sync::Arc;
 use stowplan_engine::table::{self, Figure, Figures, HostIx, HostTable};
@@ -18,6 +18,8 @@ pub struct Host {
     pub ix: HostIx,
     /// What its report alone says: the live figures start from these.
     pub(super) reported: Figures,
+    /// What we have claimed there that its report does not know of yet.
+    pub(super) ours: Held,
 }
 
 impl super::groups::HasId for Host {
@@ -117,6 +119,10 @@ impl Hosts {
         self.table.set_figure(ix, figure, value);
     }
 
+    pub(super) fn set_ours(&mut self, host: &Host, ours: Held) {
+        self.rows.put(host.row.id, host.row.uuid, Host { ours, ..host.clone() });
+    }
+
     pub(super) fn set_claimed(&mut self, host: &Host, instance: Uuid, claimed: bool) {
         if host.row.report.instances.contains_key(&instance) {
             return;
@@ -210,7 +216,7 @@ impl Image {
         self.hosts.by_name.insert(key(&row), row.uuid);
         self.build(ix, row.clone());
         self.set_aggregates(&row.host);
-        self.refresh_figures(row.uuid);
+        self.recount(row.uuid);
     }
 
     /// Puts a host's row into the table anew.
@@ -223,7 +229,7 @@ impl Image {
         spoken.free_disk_gb.get_or_insert(0);
         let bus_only = row.source == HostSource::Bus;
         let built = table::HostRow::from_report(&row.host, &row.node, &spoken, bus_only);
-        let host = Host { row: row.clone(), ix, reported: built.figures };
+        let host = Host { row: row.clone(), ix, reported: built.figures, ours: Held::default() };
         self.hosts.table.upsert(ix, built);
         self.hosts.rows.put(row.id, row.uuid, host);
         let claimed: Vec<Uuid> = self.claimed_on(row.uuid).collect();
@@ -239,7 +245,7 @@ impl Image {
         for (ix, row) in nodes {
             let uuid = row.uuid;
             self.build(ix, row);
-            self.refresh_figures(uuid);
+            self.recount(uuid);
         }
     }
 

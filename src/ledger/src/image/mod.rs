@@ -16,6 +16,7 @@ pub mod ids;
 pub mod mask;
 pub mod names;
 pub mod providers;
+pub mod usage;
 
 use crate::{
     change::{Change, Record},
@@ -99,7 +100,7 @@ impl Image {
             Record::ProviderGone(uuid) => {
                 let host = self.root_of(*uuid);
                 self.providers.remove(*uuid);
-                host.into_iter().for_each(|host| self.refresh_figures(host));
+                host.into_iter().for_each(|host| self.recount(host));
             }
             Record::Inventories { provider, inventories } => {
                 self.providers.set_inventories(*provider, inventories, &self.classes);
@@ -115,7 +116,7 @@ impl Image {
             Record::ConsumerGone(uuid) => {
                 if let Some(before) = self.consumers.remove(*uuid) {
                     self.count(&before, -1);
-                    self.refresh_hosts_of(&before);
+                    self.consumer_went(&before);
                 }
             }
             Record::Cell(row) => {
@@ -156,7 +157,7 @@ impl Image {
         self.providers.put(row);
         let after = self.root_of(row.uuid);
         if before != after {
-            before.into_iter().chain(after).for_each(|host| self.refresh_figures(host));
+            before.into_iter().chain(after).for_each(|host| self.recount(host));
         }
     }
 
@@ -192,9 +193,9 @@ impl Image {
         self.count(&consumer, 1);
         if let Some(before) = self.consumers.put(consumer.clone()) {
             self.count(&before, -1);
-            self.refresh_hosts_of(&before);
+            self.consumer_went(&before);
         }
-        self.refresh_hosts_of(&consumer);
+        self.consumer_came(&consumer);
     }
 
     /// Adds what a consumer holds to the used columns, or takes it out.

@@ -69,6 +69,10 @@ pub struct Providers {
     by_uuid: Map<Uuid, At>,
     by_name: Map<Arc<str>, At>,
     by_id: imbl::OrdMap<i64, At>,
+    /// How many providers are no roots.
+    children: u32,
+    /// How many of them have an inventory of each class, by its number.
+    below_roots: Arc<Vec<u32>>,
     places: usize,
     last_id: i64,
 }
@@ -158,6 +162,18 @@ impl Providers {
         self.blocks.get(at.block()).is_some_and(|b| b.with_trait(name).has(at.inside()))
     }
 
+    /// How many providers are no roots.
+    #[must_use]
+    pub fn children(&self) -> u32 {
+        self.children
+    }
+
+    /// How many providers that are no roots have an inventory of a class.
+    #[must_use]
+    pub fn children_with(&self, class: Ix) -> u32 {
+        self.below_roots.get(class.0 as usize).copied().unwrap_or(0)
+    }
+
     /// The id that the next new provider takes.
     #[must_use]
     pub fn next_id(&self) -> i64 {
@@ -178,6 +194,7 @@ impl Providers {
         self.last_id = self.last_id.max(row.id);
         let at = self.find(row.uuid).unwrap_or_else(|| self.take_place());
         let before = self.get(at).cloned();
+        self.tally(at, false);
         let root = if row.root == row.uuid { at } else { self.find(row.root).unwrap_or(at) };
         if let Some(before) = &before {
             self.forget_name(&before.name, at);
@@ -206,11 +223,13 @@ impl Providers {
         let block = self.block(at);
         block.put_row(at.inside(), Arc::new(provider), root == at);
         block.set_generation(at.inside(), row.generation);
+        self.tally(at, true);
         self.join_tree(root, at);
     }
 
     pub(super) fn remove(&mut self, uuid: Uuid) {
         let Some(at) = self.by_uuid.remove(&uuid) else { return };
+        self.tally(at, false);
         if let Some(provider) = self.get(at).cloned() {
             self.forget_name(&provider.name, at);
             self.by_id.remove(&provider.id);
@@ -249,7 +268,9 @@ impl Providers {
             self.block(at).set_inventory(at.inside(), class, None);
         }
         now.sort_unstable();
+        self.tally(at, false);
         self.edit(at, |provider| provider.classes = now.into());
+        self.tally(at, true);
     }
 
     pub(super) fn set_traits(&mut self, uuid: Uuid, traits: &[String], names: &Names) {
@@ -270,6 +291,25 @@ impl Providers {
 
     pub(super) fn add_used(&mut self, at: At, class: Ix, delta: i64) {
         self.block(at).add_used(at.inside(), class, delta);
+    }
+
+    /// Counts a provider that stands at a place among those that are no roots,
+    /// or takes it out.
+    fn tally(&mut self, at: At, comes: bool) {
+        let Some(provider) = self.get(at).filter(|provider| provider.root != at).cloned() else {
+            return;
+        };
+        let count = |count: &mut u32| {
+            *count = count.saturating_add_signed(if comes { 1 } else { -1 });
+        };
+        count(&mut self.children);
+        let counts = Arc::make_mut(&mut self.below_roots);
+        for class in provider.classes.iter().map(|class| class.0 as usize) {
+            if counts.len() <= class {
+                counts.resize(class + 1, 0);
+            }
+            count(&mut counts[class]);
+        }
     }
 
     /// Takes a provider's name out, unless another provider bears it by now.

@@ -1,10 +1,11 @@
 //! Looking at an image from all sides.
 
 use super::CLASSES;
+use std::collections::BTreeMap;
 use stowplan_engine::{Figure, view::HostView};
 use stowplan_ledger::{
     Image, Record,
-    image::{block::Block, consumers::Consumer, ids::Kind, providers::At},
+    image::{block::Block, consumers::Consumer, ids::Kind, providers::At, usage::Usage},
     rows::HostRow,
 };
 
@@ -54,6 +55,16 @@ fn providers(image: &Image, derived: &mut Vec<String>) {
         }
         derived.push(format!("{} {sums:?} {holders:?} {tree:?} {root}", row.uuid));
     }
+    let children: Vec<_> = image
+        .providers
+        .iter()
+        .filter_map(|at| image.providers.get(at).filter(|row| row.root != at))
+        .collect();
+    assert_eq!(children.len(), image.providers.children() as usize);
+    for class in CLASSES.iter().filter_map(|class| image.classes.ix(class)) {
+        let with = children.iter().filter(|row| row.classes.contains(&class)).count();
+        assert_eq!(with, image.providers.children_with(class) as usize);
+    }
     let live: u32 = image.providers.blocks().iter().map(|block| block.live().count()).sum();
     assert_eq!(live as usize, image.providers.len());
 }
@@ -71,10 +82,21 @@ fn consumers(image: &Image, derived: &mut Vec<String>) {
     all.sort_by_key(|consumer| consumer.uuid);
     assert_eq!(all.len(), image.consumers.len());
     for project in (0..3).map(|number| format!("project {number}")) {
-        let found: Vec<_> = image.consumers.of_project(&project).map(|c| c.uuid).collect();
-        let scanned: Vec<_> =
-            all.iter().filter(|c| *c.project == *project).map(|c| c.uuid).collect();
-        assert_eq!(found, scanned, "{project}");
+        let kept: Vec<_> = image
+            .consumers
+            .usages_of(&project)
+            .map(|own| (own.user, own.consumer_type, own.usage.clone()))
+            .collect();
+        let mut summed: BTreeMap<(&str, Option<&str>), Usage> = BTreeMap::new();
+        for consumer in all.iter().filter(|c| *c.project == *project) {
+            let owner = (&*consumer.user, consumer.consumer_type.as_deref());
+            let usage = summed.entry(owner).or_default();
+            usage.consumers += 1;
+            consumer.allocations.iter().for_each(|held| usage.add(held.class, held.used));
+        }
+        let summed: Vec<_> =
+            summed.into_iter().map(|((user, kind), usage)| (user, kind, usage)).collect();
+        assert_eq!(kept, summed, "{project}");
     }
     for host in (0..12).map(|number| super::id("provider", number)) {
         let found: Vec<_> = image.consumers.placed_on(host).map(|c| c.uuid).collect();

@@ -3,7 +3,11 @@
 use std::{collections::BTreeMap, sync::Arc};
 use stowplan_ledger::{
     Image,
-    image::{consumers::Consumer, names::Ix, providers::At},
+    image::{
+        names::Ix,
+        providers::At,
+        usage::{OwnUsage, Usage},
+    },
 };
 
 /// How a consumer without a type is shown.
@@ -16,14 +20,12 @@ pub fn provider_usages(image: &Image, at: At) -> impl Iterator<Item = (Ix, i64)>
     (0..classes.len()).map(move |i| (classes[i], image.providers.used(at, classes[i])))
 }
 
-/// Units that the consumers of a project (and user) hold, by class.
+/// What the consumers of a project (and user) hold together.
 #[must_use]
-pub fn project_usages(image: &Image, project: &str, user: Option<&str>) -> BTreeMap<Ix, i64> {
-    let mut usages = BTreeMap::new();
-    for consumer in of_user(image, project, user) {
-        add(&mut usages, consumer);
-    }
-    usages
+pub fn project_usages(image: &Image, project: &str, user: Option<&str>) -> Usage {
+    let mut sum = Usage::default();
+    of_user(image, project, user).for_each(|own| sum.join(own.usage));
+    sum
 }
 
 /// Which consumers `GET /usages` counts, and how it groups them (from 1.38 on).
@@ -51,9 +53,8 @@ impl ConsumerTypeFilter {
         }
     }
 
-    /// The group that a consumer counts in; none if it does not count.
-    fn group<'a>(&self, consumer: &'a Consumer) -> Option<&'a str> {
-        let own = consumer.consumer_type.as_deref();
+    /// The group that consumers of a type count in; none if they do not count.
+    fn group<'a>(&self, own: Option<&'a str>) -> Option<&'a str> {
         match self {
             Self::ByType => Some(own.unwrap_or(UNKNOWN_TYPE)),
             Self::All => Some("all"),
@@ -63,32 +64,18 @@ impl ConsumerTypeFilter {
     }
 }
 
-/// What the consumers of one group hold together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TypeUsage {
-    /// How many consumers there are.
-    pub consumers: i64,
-    /// Units by class.
-    pub usages: BTreeMap<Ix, i64>,
-}
-
-/// Units that the consumers of a project (and user) hold, by consumer type.
+/// What the consumers of a project (and user) hold, by consumer type.
 #[must_use]
-pub fn type_usages(
-    image: &Image,
+pub fn type_usages<'a>(
+    image: &'a Image,
     project: &str,
     user: Option<&str>,
     filter: &ConsumerTypeFilter,
-) -> BTreeMap<String, TypeUsage> {
-    let mut groups: BTreeMap<String, TypeUsage> = BTreeMap::new();
-    for consumer in of_user(image, project, user) {
-        let Some(group) = filter.group(consumer) else { continue };
-        if !groups.contains_key(group) {
-            groups.insert(group.to_owned(), TypeUsage::default());
-        }
-        if let Some(group) = groups.get_mut(group) {
-            group.consumers += 1;
-            add(&mut group.usages, consumer);
+) -> BTreeMap<&'a str, Usage> {
+    let mut groups: BTreeMap<&str, Usage> = BTreeMap::new();
+    for own in of_user(image, project, user) {
+        if let Some(group) = filter.group(own.consumer_type) {
+            groups.entry(group).or_default().join(own.usage);
         }
     }
     groups
@@ -97,15 +84,7 @@ pub fn type_usages(
 fn of_user<'a>(
     image: &'a Image,
     project: &str,
-    user: Option<&'a str>,
-) -> impl Iterator<Item = &'a Arc<Consumer>> {
-    let mut consumers: Vec<&Arc<Consumer>> = image.consumers.of_project(project).collect();
-    consumers.retain(|consumer| user.is_none_or(|user| *consumer.user == *user));
-    consumers.into_iter()
-}
-
-fn add(usages: &mut BTreeMap<Ix, i64>, consumer: &Consumer) {
-    for held in &consumer.allocations {
-        *usages.entry(held.class).or_default() += held.used;
-    }
+    user: Option<&str>,
+) -> impl Iterator<Item = OwnUsage<'a>> {
+    image.consumers.usages_of(project).filter(move |own| user.is_none_or(|user| own.user == user))
 }

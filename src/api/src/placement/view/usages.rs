@@ -4,9 +4,9 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use std::collections::BTreeMap;
 use stowplan_ledger::{
     Image,
-    image::{names::Ix, providers::At},
+    image::{providers::At, usage::Usage},
 };
-use stowplan_placement::queries::{TypeUsage, provider_usages};
+use stowplan_placement::queries::provider_usages;
 use utoipa::ToSchema;
 
 /// Units in use at a provider, by class.
@@ -40,11 +40,12 @@ impl Serialize for AtProvider<'_> {
 }
 
 /// Units in use by class.
-struct ByClass<'a>(&'a Image, &'a BTreeMap<Ix, i64>);
+struct ByClass<'a>(&'a Image, &'a Usage);
 
 impl Serialize for ByClass<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let names = self.1.iter().map(|(class, used)| (self.0.classes.name(*class), used));
+        let units = self.1.units.iter();
+        let names = units.map(|(class, used)| (self.0.classes.name(*class), used));
         serializer.collect_map(names)
     }
 }
@@ -58,7 +59,7 @@ pub struct Usages<'a> {
 
 impl<'a> Usages<'a> {
     /// These units.
-    pub fn new(image: &'a Image, usages: &'a BTreeMap<Ix, i64>) -> Self {
+    pub fn new(image: &'a Image, usages: &'a Usage) -> Self {
         Self { usages: ByClass(image, usages) }
     }
 }
@@ -71,12 +72,12 @@ pub struct TypedUsages<'a> {
     usages: ByType<'a>,
 }
 
-struct ByType<'a>(&'a Image, &'a BTreeMap<String, TypeUsage>);
-struct OfType<'a>(&'a Image, &'a TypeUsage);
+struct ByType<'a>(&'a Image, &'a BTreeMap<&'a str, Usage>);
+struct OfType<'a>(&'a Image, &'a Usage);
 
 impl<'a> TypedUsages<'a> {
     /// These units.
-    pub fn new(image: &'a Image, usages: &'a BTreeMap<String, TypeUsage>) -> Self {
+    pub fn new(image: &'a Image, usages: &'a BTreeMap<&'a str, Usage>) -> Self {
         Self { usages: ByType(image, usages) }
     }
 }
@@ -90,8 +91,8 @@ impl Serialize for ByType<'_> {
 impl Serialize for OfType<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self(image, usage) = self;
-        let mut map = serializer.serialize_map(Some(usage.usages.len() + 1))?;
-        for (class, used) in &usage.usages {
+        let mut map = serializer.serialize_map(Some(usage.units.len() + 1))?;
+        for (class, used) in &usage.units {
             map.serialize_entry(image.classes.name(*class), used)?;
         }
         map.serialize_entry("consumer_count", &usage.consumers)?;

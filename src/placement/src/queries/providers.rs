@@ -1,6 +1,7 @@
 //! Lists of providers: `GET /resource_providers`.
 
 use crate::{error::PlacementError, places::parts};
+use std::sync::Arc;
 use stowplan_ledger::{
     Image,
     image::{block::Block, mask::Mask, names::Ix, providers::At},
@@ -40,28 +41,16 @@ pub fn list_providers(image: &Image, filter: &ProviderFilter) -> Result<Vec<At>,
     }
     let Some(masks) = Masks::of(image, filter)? else { return Ok(Vec::new()) };
     let providers = &image.providers;
-    let mut found: Vec<At> = if let Some(uuid) = filter.uuid {
-        providers.find(uuid).into_iter().collect()
+    let named: Option<Vec<At>> = if let Some(uuid) = filter.uuid {
+        Some(providers.find(uuid).into_iter().collect())
     } else if let Some(name) = &filter.name {
-        providers.find_name(name).into_iter().collect()
-    } else if let Some(root) = masks.tree {
-        providers.tree_of(root).to_vec()
+        Some(providers.find_name(name).into_iter().collect())
     } else {
-        let blocks = providers.blocks().iter().enumerate();
-        let places = |(number, block): (usize, &std::sync::Arc<Block>)| {
-            masks.places(block).iter().map(move |inside| At::of(number, inside))
-        };
-        blocks.flat_map(places).collect()
+        masks.tree.map(|root| providers.tree_of(root).to_vec())
     };
-    found.retain(|at| {
-        let Some(provider) = providers.get(*at) else { return false };
-        let (block, inside) = parts(*at);
-        filter.uuid.is_none_or(|uuid| uuid == provider.uuid)
-            && filter.name.as_deref().is_none_or(|name| *name == *provider.name)
-            && masks.tree.is_none_or(|root| root == provider.root)
-            && masks.places(&providers.blocks()[block]).has(inside)
-    });
-    found.sort_by_cached_key(|at| providers.get(*at).map(|provider| provider.id));
+    let mut found =
+        named.map_or_else(|| masks.scan(image), |named| masks.among(image, filter, named));
+    found.sort_unstable_by_key(|at| providers.get(*at).map(|provider| provider.id));
     Ok(found)
 }
 
@@ -110,6 +99,28 @@ impl Masks {
             masks.resources.push((class, *amount));
         }
         Ok(Some(masks))
+    }
+
+    /// All places that meet the filter.
+    fn scan(&self, image: &Image) -> Vec<At> {
+        let blocks = image.providers.blocks().iter().enumerate();
+        let places = |(number, block): (usize, &Arc<Block>)| {
+            self.places(block).iter().map(move |inside| At::of(number, inside))
+        };
+        blocks.flat_map(places).collect()
+    }
+
+    /// Those of some places that meet the filter.
+    fn among(&self, image: &Image, filter: &ProviderFilter, mut places: Vec<At>) -> Vec<At> {
+        places.retain(|at| {
+            let Some(provider) = image.providers.get(*at) else { return false };
+            let (block, inside) = parts(*at);
+            filter.uuid.is_none_or(|uuid| uuid == provider.uuid)
+                && filter.name.as_deref().is_none_or(|name| *name == *provider.name)
+                && self.tree.is_none_or(|root| root == provider.root)
+                && self.places(&image.providers.blocks()[block]).has(inside)
+        });
+        places
     }
 
     fn with_required(&self, block: &Block) -> Mask {

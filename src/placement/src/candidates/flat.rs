@@ -1,5 +1,7 @@
-//! The short way: no tree has more than its root and nobody shares anything
-//! that is asked for, so one provider must meet the whole query.
+//! The short way: nothing below a root has what is asked for and nobody shares
+//! it, so a root must meet the whole query by itself. So it is in a cloud
+//! without trees, and in one whose trees have other things in them, such as
+//! devices or the bound on batch tasks.
 
 use super::{
     masks::{Trees, flat},
@@ -67,14 +69,14 @@ impl Flat {
         left
     }
 
-    /// The candidate of one provider, if it meets the plan.
-    pub fn of_root(&self, image: &Image, plan: &Plan, root: At) -> Option<Candidate> {
+    /// Whether a root meets the plan.
+    pub fn meets(&self, image: &Image, plan: &Plan, root: At) -> bool {
         let (number, inside) = crate::places::parts(root);
-        let met = !plan.isolate && self.places(image, plan, number).has(inside);
-        met.then(|| self.candidate(root))
+        !plan.isolate && self.places(image, plan, number).has(inside)
     }
 
-    fn candidate(&self, root: At) -> Candidate {
+    /// The candidate of a root that meets the plan.
+    pub fn candidate(&self, root: At) -> Candidate {
         let share =
             |(class, amount): &(Ix, i64)| Share { provider: root, class: *class, amount: *amount };
         Candidate {
@@ -84,19 +86,20 @@ impl Flat {
         }
     }
 
-    pub fn next(
+    /// The next root that meets the plan.
+    pub fn next_root(
         &mut self,
         image: &Image,
         plan: &Plan,
         mut random: Option<&mut ChaCha8Rng>,
-    ) -> Option<Candidate> {
+    ) -> Option<At> {
         loop {
             if let Some(inside) = self.ready.pop() {
-                return Some(self.candidate(At::of(self.block, inside)));
+                return Some(At::of(self.block, inside));
             }
             if let Some(inside) = self.left.iter().next() {
                 self.left.clear(inside);
-                return Some(self.candidate(At::of(self.block, inside)));
+                return Some(At::of(self.block, inside));
             }
             self.block = self.blocks.pop()?;
             let places = self.places(image, plan, self.block);

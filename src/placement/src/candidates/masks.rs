@@ -88,8 +88,7 @@ fn fitting(block: &Block, mut left: Mask, needs: &[(Ix, i64)]) -> Mask {
     left
 }
 
-/// The places of a block where one provider alone meets the whole plan: what
-/// is left of a query where no tree has more than its root and nobody shares.
+/// The roots of a block that meet the whole plan by themselves.
 pub(super) fn flat(plan: &Plan, trees: &Trees, number: usize, block: &Block) -> Mask {
     let mut left = roots_with(block, &plan.root_required, &plan.root_forbidden);
     for group in &plan.groups {

@@ -99,6 +99,16 @@ impl Plan {
         Ok(Some(plan(groups)))
     }
 
+    /// Whether nothing below a root can serve any slot: nothing stands there,
+    /// or each slot asks for a class that nothing there has. (A slot without
+    /// classes may be served by anything.)
+    pub fn is_of_roots(&self, image: &Image) -> bool {
+        let providers = &image.providers;
+        let of_roots =
+            |slot: &Slot| slot.needs.iter().any(|(class, _)| providers.children_with(*class) == 0);
+        providers.children() == 0 || self.slots.iter().all(of_roots)
+    }
+
     fn lay_out(
         query: &CandidateQuery,
         groups: Vec<Group>,

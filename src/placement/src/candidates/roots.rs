@@ -1,13 +1,10 @@
 //! The roots that a search comes by, in an order that skips what cannot serve.
 
 use super::{masks::MaskCache, plan::Plan, sharing::Sharing};
-use crate::places::parts;
+use crate::places::Seen;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use stowplan_ledger::{
-    Image,
-    image::{mask::Mask, providers::At},
-};
+use stowplan_ledger::{Image, image::providers::At};
 
 /// Blocks that are looked at to find the rarest requirement.
 const SAMPLE: usize = 8;
@@ -25,7 +22,7 @@ pub(super) struct Roots {
     /// Roots of the current block, last first.
     ready: Vec<At>,
     /// Places of roots that have been given.
-    seen: Vec<Mask>,
+    seen: Seen,
 }
 
 impl Roots {
@@ -47,7 +44,7 @@ impl Roots {
             let sample = (0..count).step_by(step);
             sample.map(|number| cache.block(image, plan, number).slots[*slot].count()).sum()
         });
-        Self { lead, blocks, ready: Vec::new(), seen: vec![Mask::NONE; count] }
+        Self { lead, blocks, ready: Vec::new(), seen: Seen::new(image) }
     }
 
     pub fn next(
@@ -76,9 +73,7 @@ impl Roots {
         let places = self.lead.map_or(masks.roots, |slot| masks.slots[slot]);
         for inside in places.iter() {
             let Some(provider) = block.row(inside) else { continue };
-            let (root_block, root_inside) = parts(provider.root);
-            if !self.seen[root_block].has(root_inside) {
-                self.seen[root_block].set(root_inside);
+            if self.seen.insert(provider.root) {
                 self.ready.push(provider.root);
             }
         }

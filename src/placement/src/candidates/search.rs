@@ -1,6 +1,7 @@
 //! The search itself: over all roots, or root by root.
 
 use super::{
+    feasible::Rules,
     flat::Flat,
     masks::{MaskCache, Trees},
     plan::Plan,
@@ -32,7 +33,7 @@ struct Ways {
 }
 
 enum Kind {
-    /// One provider must meet everything.
+    /// A root must meet everything by itself.
     Flat(Flat),
     /// Providers of a tree, and those that share with it, may meet it together.
     Trees { cache: MaskCache, sharing: Sharing, roots: Roots },
@@ -60,6 +61,17 @@ impl<'a> Search<'a> {
     /// once. A caller that wants one candidate of each pays for no second.
     pub fn next_root(&mut self) -> Option<(At, RootCandidates)> {
         self.ways.as_mut()?.next_root(self.image)
+    }
+
+    /// Whether a root has a candidate.
+    pub fn is_viable(&mut self, root: At) -> bool {
+        self.ways.as_mut().is_some_and(|ways| ways.is_viable(self.image, root))
+    }
+
+    /// The next root that has a candidate; each root once. For callers that
+    /// want no candidate yet: fewer of them are made.
+    pub fn next_viable(&mut self) -> Option<At> {
+        self.ways.as_mut()?.next_viable(self.image)
     }
 
     /// All candidates in the order that the query asks for.
@@ -90,8 +102,7 @@ impl Ways {
         let mut cache = MaskCache::new(image, trees.clone());
         let sharing = Sharing::of(image, &plan, &mut cache);
         let mut random = plan.seed.map(ChaCha8Rng::seed_from_u64);
-        let no_trees = image.providers.blocks().iter().all(|block| block.live() == block.roots());
-        let kind = if no_trees && sharing.is_empty() {
+        let kind = if sharing.is_empty() && plan.is_of_roots(image) {
             Kind::Flat(Flat::new(image, &plan, trees, random.as_mut()))
         } else {
             let roots = Roots::new(image, &plan, &sharing, &mut cache, random.as_mut());
@@ -103,7 +114,7 @@ impl Ways {
     fn of_root(&mut self, image: &Image, root: At) -> Option<RootCandidates> {
         match &mut self.kind {
             Kind::Flat(flat) => {
-                let first = flat.of_root(image, &self.plan, root);
+                let first = flat.meets(image, &self.plan, root).then(|| flat.candidate(root));
                 Some(RootCandidates { first, rest: None })
             }
             Kind::Trees { cache, sharing, .. } => {
@@ -114,12 +125,43 @@ impl Ways {
         }
     }
 
+    fn is_viable(&mut self, image: &Image, root: At) -> bool {
+        match &mut self.kind {
+            Kind::Flat(flat) => flat.meets(image, &self.plan, root),
+            Kind::Trees { cache, sharing, .. } => {
+                let space = Space::of(image, &self.plan, sharing, cache, root);
+                // Where nothing binds the choices to each other any will do.
+                space.is_some_and(|space| {
+                    !self.plan.slots.is_empty() && !Rules::of(&self.plan, &space).bind()
+                        || Walk::new(self.plan.clone(), space, None).next().is_some()
+                })
+            }
+        }
+    }
+
+    fn next_viable(&mut self, image: &Image) -> Option<At> {
+        loop {
+            let root = match &mut self.kind {
+                Kind::Flat(flat) => {
+                    return flat.next_root(image, &self.plan, self.random.as_mut());
+                }
+                Kind::Trees { cache, roots, .. } => {
+                    roots.next(image, &self.plan, cache, self.random.as_mut())?
+                }
+            };
+            if self.is_viable(image, root) {
+                return Some(root);
+            }
+        }
+    }
+
     fn next_root(&mut self, image: &Image) -> Option<(At, RootCandidates)> {
         loop {
             let root = match &mut self.kind {
                 Kind::Flat(flat) => {
-                    let first = flat.next(image, &self.plan, self.random.as_mut())?;
-                    return Some((first.root, RootCandidates { first: Some(first), rest: None }));
+                    let root = flat.next_root(image, &self.plan, self.random.as_mut())?;
+                    let first = Some(flat.candidate(root));
+                    return Some((root, RootCandidates { first, rest: None }));
                 }
                 Kind::Trees { cache, roots, .. } => {
                     roots.next(image, &self.plan, cache, self.random.as_mut())?

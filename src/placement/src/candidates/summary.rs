@@ -1,7 +1,7 @@
 //! The providers that are told about beside the candidates.
 
 use super::query::Candidate;
-use foldhash::{HashSet, HashSetExt};
+use crate::places::Seen;
 use stowplan_ledger::{Image, image::providers::At};
 
 /// The providers that `provider_summaries` describes: all of every tree that a
@@ -9,7 +9,7 @@ use stowplan_ledger::{Image, image::providers::At};
 /// that it takes something from. In order of first appearance, tree by tree.
 #[must_use]
 pub fn summarised(image: &Image, candidates: &[Candidate], nested: bool) -> Vec<At> {
-    let mut seen: HashSet<At> = HashSet::with_capacity(candidates.len());
+    let mut seen = Seen::new(image);
     let mut found = Vec::with_capacity(candidates.len());
     for share in candidates.iter().flat_map(|candidate| &candidate.allocations) {
         if !nested {

@@ -241,6 +241,36 @@ fn before_nested_providers_a_tree_serves_with_one_provider() {
 }
 
 #[test]
+fn roots_answer_alone_what_nothing_below_them_has() {
+    // As hosts report: the bound on batch tasks stands below each of them.
+    let mut world = World::new();
+    for host in ["a", "b", "c"] {
+        world.provider(host, None, &[("VCPU", 4), ("DISK_GB", 10)]);
+        world.provider(&format!("{host}_batch"), Some(host), &[("CUSTOM_BATCH_TASK", 5)]);
+    }
+    world.traits("a_batch", &["CUSTOM_FAST"]);
+    world.traits("b", &["CUSTOM_FAST"]);
+    world.claim("one", &[("a", &[("VCPU", 1)])]);
+    let mut wanted = group("", &[("VCPU", 4), ("DISK_GB", 1)]);
+    let query = |wanted: &RequestGroup| CandidateQuery::new(vec![wanted.clone()]);
+    let on = |host: &str| format!("{host} VCPU:4 {host} DISK_GB:1 [={host}]");
+    check(&world, &query(&wanted), &[&on("b"), &on("c")]);
+    wanted.required = required(&["CUSTOM_FAST"]);
+    check(&world, &query(&wanted), &[&on("b")]);
+    wanted.required = Vec::new();
+    wanted.in_tree = Some(id("c_batch"));
+    check(&world, &query(&wanted), &[&on("c")]);
+    let places = summarised(&world.image, &found(&world, &query(&wanted)), true);
+    assert_eq!(places.len(), 2, "a tree is described whole");
+
+    // One child that has the class: trees are looked at again.
+    world.provider("c_more", Some("c"), &[("VCPU", 9)]);
+    wanted.in_tree = None;
+    let both = "c_more VCPU:4 c DISK_GB:1 [=c_more,c]";
+    check(&world, &query(&wanted), &[&on("b"), &on("c"), both]);
+}
+
+#[test]
 fn a_random_order_is_decided_by_its_seed() {
     let world = devices(3, 5);
     let drawn = |seed, limit| {

@@ -4,6 +4,7 @@ use stowplan_engine::table::HostIx;
 use stowplan_engine::{HostSet, HostTable, HostView};
 use stowplan_ledger::Image;
 use stowplan_ledger::image::providers::At;
+use stowplan_model::Uuid;
 use stowplan_model::request::ScheduleRequest;
 use stowplan_placement::candidates::{CandidateQuery, Search};
 
@@ -16,6 +17,8 @@ use crate::error::SchedulerError;
 struct Viable {
     host: HostIx,
     root: At,
+    /// Id of the root provider.
+    id: i64,
     /// The query that it meets.
     query: usize,
 }
@@ -45,12 +48,14 @@ impl<'a> Pool<'a> {
         let mut searches = Vec::with_capacity(queries.queries.len());
         let mut viable: Vec<Viable> = Vec::new();
         let mut seen = HostSet::with_room(table.slots());
+        let mut cells = Cells { image, request, last: None };
         for (number, query) in queries.queries.iter().enumerate() {
             let mut search = Search::new(image, query)?;
             let mut found = |host: HostIx, root: At| {
-                if !seen.contains(host) && in_a_cell(image, table, request, host) {
+                if !seen.contains(host) && cells.takes(table.facts(host).cell_uuid) {
                     seen.insert(host);
-                    viable.push(Viable { host, root, query: number });
+                    let id = image.providers.get(root).map_or(i64::MAX, |provider| provider.id);
+                    viable.push(Viable { host, root, id, query: number });
                 }
             };
             match &targets {
@@ -59,7 +64,7 @@ impl<'a> Pool<'a> {
                         let Some(root) = image.providers.find(table.facts(*host).uuid) else {
                             continue;
                         };
-                        if search.of_root(root).next().is_some() {
+                        if search.is_viable(root) {
                             found(*host, root);
                         }
                     }
@@ -67,7 +72,7 @@ impl<'a> Pool<'a> {
                 None => {
                     let mut left = query.limit.unwrap_or(usize::MAX);
                     while left > 0
-                        && let Some((root, _)) = search.next_root()
+                        && let Some(root) = search.next_viable()
                     {
                         if let Some(host) = table.host_of_node(image.providers.uuid(root)) {
                             found(host, root);
@@ -78,8 +83,7 @@ impl<'a> Pool<'a> {
             }
             searches.push((query, search));
         }
-        let id = |v: &Viable| image.providers.get(v.root).map(|provider| provider.id);
-        viable.sort_by_cached_key(|v| (v.query, id(v)));
+        viable.sort_unstable_by_key(|v| (v.query, v.id));
         let hosts = viable.iter().map(|v| v.host).collect();
         viable.sort_unstable_by_key(|v| v.host);
         Ok(Self { searches, viable, hosts })
@@ -134,10 +138,28 @@ pub(super) fn targets(table: &HostTable, request: &ScheduleRequest) -> Option<Ve
     Some(targets)
 }
 
-/// Whether a host is in a cell that takes part and that the request may go to.
-fn in_a_cell(image: &Image, table: &HostTable, request: &ScheduleRequest, host: HostIx) -> bool {
-    let cell = table.facts(host).cell_uuid;
-    let open = cell.is_none_or(|cell| image.cells.get(cell).is_none_or(|row| !row.disabled));
-    let bound = request.requested_destination.as_ref().filter(|d| !d.allow_cross_cell_move);
-    open && bound.and_then(|d| d.cell).is_none_or(|wanted| cell == Some(wanted))
+/// The cells that a request may go to.
+struct Cells<'a> {
+    image: &'a Image,
+    request: &'a ScheduleRequest,
+    /// What was said last, since most hosts are in the cell of the one before.
+    last: Option<(Option<Uuid>, bool)>,
+}
+
+impl Cells<'_> {
+    /// Whether a cell takes part and the request may go there.
+    fn takes(&mut self, cell: Option<Uuid>) -> bool {
+        if let Some((asked, takes)) = self.last
+            && asked == cell
+        {
+            return takes;
+        }
+        let cells = &self.image.cells;
+        let open = cell.is_none_or(|cell| cells.get(cell).is_none_or(|row| !row.disabled));
+        let destination = self.request.requested_destination.as_ref();
+        let bound = destination.filter(|destination| !destination.allow_cross_cell_move);
+        let takes = open && bound.and_then(|d| d.cell).is_none_or(|wanted| cell == Some(wanted));
+        self.last = Some((cell, takes));
+        takes
+    }
 }

@@ -159,7 +159,7 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
         let gone = || Lost::Race(format!("host {} has left", placed.destination.host));
         let host = table.host_of_node(uuid).ok_or_else(gone)?;
         let root = image.providers.find(uuid).ok_or_else(gone)?;
-        if !searches.iter_mut().any(|search| search.of_root(root).next().is_some()) {
+        if !searches.iter_mut().any(|search| search.is_viable(root)) {
             let host = &placed.destination.host;
             return Err(Lost::Race(format!("host {host} no longer meets the request")));
         }

@@ -20,7 +20,7 @@ use crate::facade::Prepared;
 
 /// Hosts up to which a decision holds up its thread for less than handing it
 /// to another would.
-const INLINE: usize = 1000;
+const INLINE: usize = 2000;
 
 /// One request on its way.
 pub(crate) struct Run<'a> {

@@ -11,6 +11,7 @@ mod cors;
 mod docs;
 mod failure;
 mod gate;
+mod json;
 mod media;
 pub mod native;
 mod placement;

@@ -205,21 +205,28 @@ impl<O> Call<O> {
         location: Option<String>,
     ) -> Answer {
         let bytes = self.intact(serde_json::to_vec(body))?;
+        self.written_with(status, bytes, modified, location)
+    }
+
+    /// An answer with a body that is written already.
+    pub fn written(&self, bytes: Vec<u8>, modified: impl Into<Option<Micros>>) -> Answer {
+        self.written_with(StatusCode::OK, bytes, modified, None)
+    }
+
+    /// The same with a status and where the thing can be found.
+    pub fn written_with(
+        &self,
+        status: StatusCode,
+        bytes: Vec<u8>,
+        modified: impl Into<Option<Micros>>,
+        location: Option<String>,
+    ) -> Answer {
         let mut response = HttpResponse::build(status);
         response.insert_header((header::CONTENT_TYPE, media::JSON));
         self.cache_headers(&mut response, modified.into());
         if let Some(location) = location {
             response.insert_header((header::LOCATION, self.reached.address(&location)));
         }
-        Ok(response.body(bytes))
-    }
-
-    /// An answer with a body that is written already.
-    pub fn written(&self, bytes: serde_json::Result<Vec<u8>>, modified: Micros) -> Answer {
-        let bytes = self.intact(bytes)?;
-        let mut response = HttpResponse::Ok();
-        response.insert_header((header::CONTENT_TYPE, media::JSON));
-        self.cache_headers(&mut response, Some(modified));
         Ok(response.body(bytes))
     }
 

@@ -6,6 +6,7 @@ use super::{
     query::candidate_query,
     view::Candidates,
 };
+use crate::json::Write as _;
 use actix_web::HttpRequest;
 use stowplan_ledger::Image;
 use stowplan_model::Uuid;
@@ -14,11 +15,12 @@ use stowplan_placement::{
     candidates::{Candidate, CandidateQuery, candidates, summarised},
 };
 
-/// Most candidates that are made on a worker's own thread: as many take a
-/// fraction of a millisecond.
-const INLINE_LIMIT: usize = 50;
+/// Most candidates that are made on a worker's own thread: as many take less
+/// than a millisecond, and handing them over costs a good part of one when the
+/// processors are busy. (It is also what Nova asks for by default.)
+const INLINE_LIMIT: usize = 1000;
 /// Most providers of a cloud that is searched whole on a worker's own thread.
-const INLINE_PROVIDERS: usize = 200;
+const INLINE_PROVIDERS: usize = 2000;
 
 /// Lists the ways to meet a request.
 #[utoipa::path(get, path = "/allocation_candidates", tag = "allocation candidates",
@@ -45,8 +47,7 @@ pub async fn list(call: Call<ListCandidates>, request: HttpRequest) -> Answer {
     let version = call.version;
     let search = move || -> Result<_, PlacementError> {
         let (found, providers) = find(&image, &query)?;
-        let view = Candidates::new(&image, &query, &found, &providers, version);
-        Ok(serde_json::to_vec(&view))
+        Ok(Candidates::new(&image, &query, &found, &providers, version).to_text())
     };
     let bytes = if small { search()? } else { call.beside(search).await?? };
     call.written(bytes, call.now())

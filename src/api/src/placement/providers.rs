@@ -10,7 +10,9 @@ use super::{
     schemas,
     view::{ProviderView, Providers},
 };
-use crate::{body::Body, failure::Failure, schema::lenient_uuid, version::Feature};
+use crate::{
+    body::Body, failure::Failure, json::Write as _, schema::lenient_uuid, version::Feature,
+};
 use actix_web::{HttpRequest, http::StatusCode};
 use stowplan_model::Uuid;
 use stowplan_placement::{
@@ -37,7 +39,9 @@ pub async fn list(call: Call<ListProviders>, request: HttpRequest) -> Answer {
     let found = list_providers(&image, &filter)?;
     let updated = found.iter().filter_map(|&at| image.providers.get(at)).map(|row| row.updated);
     let modified = updated.max().unwrap_or_else(|| call.now());
-    call.json(&Providers::new(&image, &found, call.version, &call.base()), modified)
+    let base = call.base();
+    let view = Providers::new(&image, &found, call.version, &base);
+    call.written(view.to_text(), modified)
 }
 
 /// Creates a resource provider.
@@ -60,7 +64,7 @@ pub async fn create(call: Call<CreateProvider>, Body(body): Body) -> Answer {
     let location = Some(format!("{base}/resource_providers/{}", row.uuid));
     if call.version.has(Feature::CreatedProviderBody) {
         let view = ProviderView::of_row(&row, call.version, &base);
-        call.json_with(StatusCode::OK, &view, row.updated, location)
+        call.written_with(StatusCode::OK, view.to_text(), row.updated, location)
     } else {
         call.bare(StatusCode::CREATED, location, None)
     }
@@ -80,7 +84,7 @@ pub async fn show(call: Call<ShowProvider>, Part(uuid): Part) -> Answer {
     let view =
         ProviderView::of_image(&image, at, call.version, &base).ok_or_else(|| missing(&uuid))?;
     let modified = image.providers.get(at).map_or_else(|| call.now(), |row| row.updated);
-    call.json(&view, modified)
+    call.written(view.to_text(), modified)
 }
 
 /// Renames a resource provider or moves it to another place in the trees.
@@ -105,7 +109,8 @@ pub async fn update(call: Call<UpdateProvider>, Part(text): Part, Body(body): Bo
     };
     let row = call.write(move |image, now| update_provider(image, uuid, &update, now)).await?;
     let base = call.base();
-    call.json(&ProviderView::of_row(&row, call.version, &base), row.updated)
+    let view = ProviderView::of_row(&row, call.version, &base);
+    call.written(view.to_text(), row.updated)
 }
 
 /// Deletes a resource provider that nobody holds anything of.

@@ -1,7 +1,9 @@
 //! Allocation candidates.
 
-use crate::version::{Feature, Version};
-use serde::{Serialize, Serializer};
+use crate::{
+    json::{Text, Write},
+    version::{Feature, Version},
+};
 use stowplan_ledger::{
     Image,
     image::{names::Ix, providers::At},
@@ -11,7 +13,7 @@ use stowplan_placement::candidates::{Candidate, CandidateQuery, Share};
 use utoipa::ToSchema;
 
 /// The ways to meet a request, and the providers that they are about.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = AllocationCandidates)]
 pub struct Candidates<'a> {
     /// Each fit for the body of `PUT /allocations/{consumer_uuid}`.
@@ -53,32 +55,51 @@ struct Requests<'a> {
     version: Version,
 }
 
-impl Serialize for Requests<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let keyed = self.version.has(Feature::AllocationsByProvider);
-        let mapped = self.version.has(Feature::Mappings);
-        serializer.collect_seq(self.found.iter().map(|candidate| Request {
-            allocations: Allocations { image: self.image, shares: &candidate.allocations, keyed },
-            mappings: mapped.then_some(Mappings {
-                image: self.image,
-                query: self.query,
-                candidate,
-            }),
-        }))
+impl Write for Candidates<'_> {
+    fn write(&self, text: &mut Text) {
+        text.raw("{\"allocation_requests\":");
+        self.allocation_requests.write(text);
+        text.raw(",\"provider_summaries\":");
+        self.provider_summaries.write(text);
+        text.raw("}");
+    }
+}
+
+impl Write for Requests<'_> {
+    fn write(&self, text: &mut Text) {
+        let Self { image, query, version, .. } = *self;
+        let keyed = version.has(Feature::AllocationsByProvider);
+        let mapped = version.has(Feature::Mappings);
+        let requests = self.found.iter().map(|candidate| Request {
+            allocations: Allocations { image, shares: &candidate.allocations, keyed },
+            mappings: mapped.then_some(Mappings { image, query, candidate }),
+        });
+        text.list(requests, |text, request| request.write(text));
     }
 }
 
 /// One way to meet the request.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = AllocationRequest)]
 pub struct Request<'a> {
     /// By provider (before 1.12: a list).
     #[schema(value_type = BTreeMap<Uuid, Taken<'static>>)]
     allocations: Allocations<'a>,
     /// The providers that meet each request group, by suffix (from 1.34 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<BTreeMap<String, Vec<Uuid>>>)]
     mappings: Option<Mappings<'a>>,
+}
+
+impl Write for Request<'_> {
+    fn write(&self, text: &mut Text) {
+        text.raw("{\"allocations\":");
+        self.allocations.write(text);
+        if let Some(mappings) = &self.mappings {
+            text.raw(",\"mappings\":");
+            mappings.write(text);
+        }
+        text.raw("}");
+    }
 }
 
 struct Allocations<'a> {
@@ -87,45 +108,48 @@ struct Allocations<'a> {
     keyed: bool,
 }
 
-impl Serialize for Allocations<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Write for Allocations<'_> {
+    fn write(&self, text: &mut Text) {
         let image = self.image;
         // Those of one provider stand together.
         let parts = self.shares.chunk_by(|one, other| one.provider == other.provider);
         let parts = parts.map(|shares| {
             let uuid = shares.first().map_or(Uuid::nil(), |s| image.providers.uuid(s.provider));
-            (uuid, Resources { image, shares })
+            (uuid, Taken { resources: Resources { image, shares } })
         });
         if self.keyed {
-            serializer.collect_map(parts.map(|(uuid, resources)| (uuid, Taken { resources })))
+            text.object(parts, |text, (uuid, taken)| {
+                text.uuid(uuid);
+                text.raw(":{");
+                taken.write(text);
+                text.raw("}");
+            });
         } else {
-            serializer.collect_seq(
-                parts.map(|(uuid, resources)| Listed {
-                    resource_provider: Named { uuid },
-                    resources,
-                }),
-            )
+            text.list(parts, |text, (uuid, taken)| {
+                text.raw("{\"resource_provider\":{\"uuid\":");
+                text.uuid(uuid);
+                text.raw("},");
+                taken.write(text);
+                text.raw("}");
+            });
         }
     }
 }
 
 /// What is taken of one provider.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 pub struct Taken<'a> {
     /// Units by class.
     #[schema(value_type = BTreeMap<String, i64>)]
     resources: Resources<'a>,
 }
 
-#[derive(Serialize)]
-struct Listed<'a> {
-    resource_provider: Named,
-    resources: Resources<'a>,
-}
-
-#[derive(Serialize)]
-struct Named {
-    uuid: Uuid,
+impl Write for Taken<'_> {
+    /// Writes its members alone: before 1.12 others stand beside them.
+    fn write(&self, text: &mut Text) {
+        text.raw("\"resources\":");
+        self.resources.write(text);
+    }
 }
 
 struct Resources<'a> {
@@ -133,10 +157,13 @@ struct Resources<'a> {
     shares: &'a [Share],
 }
 
-impl Serialize for Resources<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let classes = &self.image.classes;
-        serializer.collect_map(self.shares.iter().map(|s| (classes.name(s.class), s.amount)))
+impl Write for Resources<'_> {
+    fn write(&self, text: &mut Text) {
+        text.object(self.shares.iter(), |text, share| {
+            text.text(self.image.classes.name(share.class));
+            text.raw(":");
+            text.number(share.amount);
+        });
     }
 }
 
@@ -146,23 +173,14 @@ struct Mappings<'a> {
     candidate: &'a Candidate,
 }
 
-impl Serialize for Mappings<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Write for Mappings<'_> {
+    fn write(&self, text: &mut Text) {
         let groups = self.query.groups.iter().zip(&self.candidate.mappings);
-        serializer.collect_map(
-            groups.map(|(group, places)| (&group.suffix, Uuids { image: self.image, places })),
-        )
-    }
-}
-
-struct Uuids<'a> {
-    image: &'a Image,
-    places: &'a [At],
-}
-
-impl Serialize for Uuids<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.places.iter().map(|&at| self.image.providers.uuid(at)))
+        text.object(groups, |text, (group, places)| {
+            text.text(&group.suffix);
+            text.raw(":");
+            text.list(places.iter(), |text, at| text.uuid(self.image.providers.uuid(*at)));
+        });
     }
 }
 
@@ -174,13 +192,13 @@ struct Summaries<'a> {
     classes: Option<Vec<Ix>>,
 }
 
-impl Serialize for Summaries<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { image, version, .. } = self;
+impl Write for Summaries<'_> {
+    fn write(&self, text: &mut Text) {
+        let Self { image, version, .. } = *self;
         let shown = self.classes.as_deref();
-        serializer.collect_map(self.providers.iter().filter_map(|&at| {
+        let nested = version.has(Feature::NestedCandidates);
+        let summaries = self.providers.iter().filter_map(|&at| {
             let provider = image.providers.get(at)?;
-            let nested = version.has(Feature::NestedCandidates);
             let parent = provider.parent.map(|parent| image.providers.uuid(parent));
             let traits = Traits { image, traits: &provider.traits };
             let summary = Summary {
@@ -190,37 +208,69 @@ impl Serialize for Summaries<'_> {
                 root_provider_uuid: nested.then(|| image.providers.uuid(provider.root)),
             };
             Some((provider.uuid, summary))
-        }))
+        });
+        text.object(summaries, |text, (uuid, summary)| {
+            text.uuid(uuid);
+            text.raw(":");
+            summary.write(text);
+        });
     }
 }
 
 /// A provider that candidates are about.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = ProviderSummary)]
 pub struct Summary<'a> {
     /// What there is, by class.
     #[schema(value_type = BTreeMap<String, Stock>)]
     resources: Stocks<'a>,
     /// Its traits (from 1.17 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<String>>)]
     traits: Option<Traits<'a>>,
     /// The provider above it (from 1.29 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     parent_provider_uuid: Option<Option<Uuid>>,
     /// The root of its tree (from 1.29 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     root_provider_uuid: Option<Uuid>,
 }
 
+impl Write for Summary<'_> {
+    fn write(&self, text: &mut Text) {
+        text.raw("{\"resources\":");
+        self.resources.write(text);
+        if let Some(traits) = &self.traits {
+            text.raw(",\"traits\":");
+            traits.write(text);
+        }
+        if let Some(parent) = self.parent_provider_uuid {
+            text.raw(",\"parent_provider_uuid\":");
+            text.uuid_or_null(parent);
+        }
+        if let Some(root) = self.root_provider_uuid {
+            text.raw(",\"root_provider_uuid\":");
+            text.uuid(root);
+        }
+        text.raw("}");
+    }
+}
+
 /// What a provider has of one class.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 pub struct Stock {
     /// What may be allocated in all.
     capacity: i64,
     /// What is in use.
     used: i64,
+}
+
+impl Write for Stock {
+    fn write(&self, text: &mut Text) {
+        text.raw("{\"capacity\":");
+        text.number(self.capacity);
+        text.raw(",\"used\":");
+        text.number(self.used);
+        text.raw("}");
+    }
 }
 
 struct Stocks<'a> {
@@ -230,15 +280,19 @@ struct Stocks<'a> {
     shown: Option<&'a [Ix]>,
 }
 
-impl Serialize for Stocks<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { image, at, classes, shown } = self;
+impl Write for Stocks<'_> {
+    fn write(&self, text: &mut Text) {
+        let Self { image, at, classes, shown } = *self;
         let shown = classes.iter().filter(|class| shown.is_none_or(|shown| shown.contains(class)));
-        serializer.collect_map(shown.filter_map(|&class| {
-            let capacity = image.providers.capacity(*at, class)?;
-            let stock = Stock { capacity, used: image.providers.used(*at, class) };
-            Some((image.classes.name(class), stock))
-        }))
+        let stocks = shown.filter_map(|&class| {
+            let capacity = image.providers.capacity(at, class)?;
+            Some((class, Stock { capacity, used: image.providers.used(at, class) }))
+        });
+        text.object(stocks, |text, (class, stock)| {
+            text.text(image.classes.name(class));
+            text.raw(":");
+            stock.write(text);
+        });
     }
 }
 
@@ -247,8 +301,8 @@ struct Traits<'a> {
     traits: &'a [Ix],
 }
 
-impl Serialize for Traits<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.traits.iter().map(|&name| self.image.traits.name(name)))
+impl Write for Traits<'_> {
+    fn write(&self, text: &mut Text) {
+        text.list(self.traits.iter(), |text, name| text.text(self.image.traits.name(*name)));
     }
 }

@@ -1,14 +1,15 @@
 //! Resource providers.
 
-use crate::version::{Feature, Version};
-use serde::{Serialize, Serializer, ser::SerializeSeq};
-use std::fmt;
+use crate::{
+    json::{Text, Write},
+    version::{Feature, Version},
+};
 use stowplan_ledger::{Image, image::providers::At, rows::ProviderRow};
 use stowplan_model::Uuid;
 use utoipa::ToSchema;
 
 /// A resource provider.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, ToSchema)]
 #[schema(as = ResourceProvider)]
 pub struct ProviderView<'a> {
     /// Its uuid.
@@ -21,22 +22,27 @@ pub struct ProviderView<'a> {
     #[schema(value_type = Vec<Link<'static>>)]
     links: Links<'a>,
     /// The provider above it (from 1.14 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Uuid>)]
     parent_provider_uuid: Option<Option<Uuid>>,
     /// The root of its tree (from 1.14 on).
-    #[serde(skip_serializing_if = "Option::is_none")]
     root_provider_uuid: Option<Uuid>,
 }
 
 /// A link.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, ToSchema)]
 pub struct Link<'a> {
     /// What is there.
     rel: &'a str,
     /// Where.
     #[schema(value_type = String)]
     href: Path<'a>,
+}
+
+/// The path of a provider, and of one of its parts.
+#[derive(Debug)]
+struct Path<'a> {
+    links: &'a Links<'a>,
+    part: &'a str,
 }
 
 impl<'a> ProviderView<'a> {
@@ -71,7 +77,7 @@ impl<'a> ProviderView<'a> {
 }
 
 /// A list of resource providers.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = ResourceProviders)]
 pub struct Providers<'a> {
     #[schema(value_type = Vec<ProviderView<'static>>)]
@@ -92,23 +98,48 @@ struct List<'a> {
     base: &'a str,
 }
 
-impl Serialize for List<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let views = self
-            .places
-            .iter()
-            .filter_map(|&at| ProviderView::of_image(self.image, at, self.version, self.base));
-        serializer.collect_seq(views)
+impl Write for Providers<'_> {
+    fn write(&self, text: &mut Text) {
+        let List { image, places, version, base } = self.resource_providers;
+        let views =
+            places.iter().filter_map(|&at| ProviderView::of_image(image, at, version, base));
+        text.raw("{\"resource_providers\":");
+        text.list(views, |text, view| view.write(text));
+        text.raw("}");
     }
 }
 
-/// The links of a provider, by the microversion that knows them.
-const PARTS: [(Feature, &str); 5] = [
-    (Feature::Always, "inventories"),
-    (Feature::Always, "usages"),
-    (Feature::Aggregates, "aggregates"),
-    (Feature::Traits, "traits"),
-    (Feature::AllocationsLink, "allocations"),
+impl Write for ProviderView<'_> {
+    fn write(&self, text: &mut Text) {
+        text.raw("{\"uuid\":");
+        text.uuid(self.uuid);
+        text.raw(",\"name\":");
+        text.text(self.name);
+        text.raw(",\"generation\":");
+        text.number(self.generation);
+        text.raw(",\"links\":");
+        self.links.write(text);
+        if let Some(parent) = self.parent_provider_uuid {
+            text.raw(",\"parent_provider_uuid\":");
+            text.uuid_or_null(parent);
+        }
+        if let Some(root) = self.root_provider_uuid {
+            text.raw(",\"root_provider_uuid\":");
+            text.uuid(root);
+        }
+        text.raw("}");
+    }
+}
+
+/// The links of a provider, by the microversion that knows them, with what
+/// they add to its own path.
+const PARTS: [(Feature, &str, &str); 6] = [
+    (Feature::Always, "self", ""),
+    (Feature::Always, "inventories", "/inventories"),
+    (Feature::Always, "usages", "/usages"),
+    (Feature::Aggregates, "aggregates", "/aggregates"),
+    (Feature::Traits, "traits", "/traits"),
+    (Feature::AllocationsLink, "allocations", "/allocations"),
 ];
 
 #[derive(Debug)]
@@ -118,34 +149,32 @@ struct Links<'a> {
     version: Version,
 }
 
-impl Serialize for Links<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(None)?;
-        let path = |part| Path { base: self.base, uuid: self.uuid, part };
-        list.serialize_element(&Link { rel: "self", href: path("") })?;
-        for (_, part) in PARTS.iter().filter(|(since, _)| self.version.has(*since)) {
-            list.serialize_element(&Link { rel: part, href: path(part) })?;
-        }
-        list.end()
+impl Links<'_> {
+    fn iter(&self) -> impl Iterator<Item = Link<'_>> {
+        let known = PARTS.iter().filter(|(since, ..)| self.version.has(*since));
+        known.map(|&(_, rel, part)| Link { rel, href: Path { links: self, part } })
     }
 }
 
-#[derive(Debug)]
-struct Path<'a> {
-    base: &'a str,
-    uuid: Uuid,
-    part: &'a str,
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let slash = if self.part.is_empty() { "" } else { "/" };
-        write!(f, "{}/resource_providers/{}{slash}{}", self.base, self.uuid, self.part)
+impl Write for Links<'_> {
+    fn write(&self, text: &mut Text) {
+        text.list(self.iter(), |text, link| {
+            text.raw("{\"rel\":");
+            text.text(link.rel);
+            text.raw(",\"href\":");
+            link.href.write(text);
+            text.raw("}");
+        });
     }
 }
 
-impl Serialize for Path<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+impl Write for Path<'_> {
+    fn write(&self, text: &mut Text) {
+        text.raw("\"");
+        text.inner(self.links.base);
+        text.raw("/resource_providers/");
+        text.inner_uuid(self.links.uuid);
+        text.raw(self.part);
+        text.raw("\"");
     }
 }

@@ -28,7 +28,7 @@ fn change(folder: &TempDir, statements: &str) {
     runtime.block_on(async {
         let url = format!("sqlite://{}/placement.db", folder.path().display());
         let database = stowplan_db::connect(&ConnectSpec::new(Backend::Sqlite, url)).await.unwrap();
-        database.writer().execute_unprepared(statements).await.unwrap();
+        database.writer().await.execute_unprepared(statements).await.unwrap();
         database.close().await.unwrap();
     });
 }

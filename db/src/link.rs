@@ -156,3 +156,16 @@ impl Link {
         }
     }
 }
+
+/// What is still kept at the end is not given back: that takes a runtime, which
+/// may have ended before.
+impl Drop for Link {
+    fn drop(&mut self) {
+        match self.wire.take() {
+            Some((Wire::Sqlite(connection), _)) => drop(connection.detach()),
+            Some((Wire::Postgres(connection), _)) => drop(connection.detach()),
+            Some((Wire::MariaDb(connection), _)) => drop(connection.detach()),
+            None => {}
+        }
+    }
+}

@@ -170,3 +170,20 @@ async fn a_file_that_another_writes_is_opened() {
     assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0);
     held.rollback().await.unwrap();
 }
+
+#[test]
+fn a_connection_may_outlive_its_runtime() {
+    for kind in Kind::ALL {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let Some(database) = runtime.block_on(TestDatabase::create(kind)) else {
+            continue;
+        };
+        let connection = runtime.block_on(async {
+            let connection = database.migrated().await;
+            connection.write(0, 1, "b", Vec::new()).await.unwrap();
+            connection
+        });
+        drop(runtime);
+        drop(connection);
+    }
+}

@@ -283,6 +283,21 @@ fn a_provider_that_leaves_a_tree_takes_its_inventories_along() {
 }
 
 #[test]
+fn a_tree_that_comes_free_is_whole_whoever_is_moved_first() {
+    let above = [provider(9, "above", None, 9), provider(6, "root", Some(9), 9)];
+    let below = provider(2, "older than its root", Some(6), 9);
+    let free = [provider(6, "root", None, 6), provider(2, "older than its root", Some(6), 6)];
+    for order in [[0, 1], [1, 0]] {
+        let mut image = image();
+        apply(&mut image, above.iter().cloned().chain([below.clone()]));
+        apply(&mut image, order.map(|place| free[place].clone()));
+        let find = |number| image.providers.find(uuid(number)).unwrap();
+        assert_eq!(image.providers.tree_of(find(2)), [find(2), find(6)], "{order:?}");
+        assert_eq!(image.providers.tree_of(find(9)), [find(9)], "{order:?}");
+    }
+}
+
+#[test]
 fn a_service_is_found_by_its_host_wherever_it_goes() {
     let mut image = image();
     let disabled = |image: &Image, host: u128| figure(image, host, Figure::StateFlags);

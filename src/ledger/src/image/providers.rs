@@ -203,6 +203,8 @@ impl Providers {
             }
         }
         let name: Arc<str> = row.name.as_str().into();
+        // Members may have come to a tree before the row that makes its root.
+        let tree = self.get(at).map_or_else(Arc::default, |provider| provider.tree.clone());
         let kept = before.as_deref();
         let provider = Provider {
             id: row.id,
@@ -210,7 +212,7 @@ impl Providers {
             name: name.clone(),
             parent: row.parent.and_then(|uuid| self.find(uuid)),
             root,
-            tree: kept.filter(|k| k.root == root).map_or_else(Arc::default, |k| k.tree.clone()),
+            tree,
             classes: kept.map_or_else(Arc::default, |k| k.classes.clone()),
             traits: kept.map_or_else(Arc::default, |k| k.traits.clone()),
             aggregates: kept.map_or_else(Arc::default, |k| k.aggregates.clone()),

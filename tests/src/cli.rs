@@ -27,7 +27,18 @@ impl Cli {
     /// environment.
     #[must_use]
     pub fn new<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> Self {
-        let mut command = Command::new(binary());
+        Self::of(Command::new(binary()), arguments)
+    }
+
+    /// The same out of a shell in which a command has run before.
+    #[must_use]
+    pub fn in_shell<S: AsRef<OsStr>>(before: &str, arguments: impl IntoIterator<Item = S>) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{before}; exec \"$@\""), "sh"]).arg(binary());
+        Self::of(shell, arguments)
+    }
+
+    fn of<S: AsRef<OsStr>>(mut command: Command, arguments: impl IntoIterator<Item = S>) -> Self {
         command.args(arguments).stdin(Stdio::null());
         for (name, _) in std::env::vars_os() {
             if name.to_string_lossy().starts_with("OS_") {

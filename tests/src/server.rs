@@ -25,6 +25,7 @@ pub struct Builder {
     guard: Option<TempDir>,
     files: Vec<PathBuf>,
     set: Vec<String>,
+    file_limit: Option<u32>,
 }
 
 impl Default for Builder {
@@ -43,7 +44,7 @@ impl Builder {
         let guard = tempfile::tempdir().expect("a folder for the server");
         let folder = guard.path().to_owned();
         let set = vec!["placement_database.sqlite_synchronous=false".to_owned()];
-        Self { folder, guard: Some(guard), files: Vec::new(), set }
+        Self { folder, guard: Some(guard), files: Vec::new(), set, file_limit: None }
     }
 
     /// In this folder, which stays.
@@ -65,6 +66,15 @@ impl Builder {
     #[must_use]
     pub fn set(mut self, assignment: &str) -> Self {
         self.set.push(assignment.to_owned());
+        self
+    }
+
+    /// With files that grow no larger than so many blocks of the shell's
+    /// `ulimit -f`, 512 bytes or 1 KiB each: a write beyond fails as on a full
+    /// disk.
+    #[must_use]
+    pub fn file_limit(mut self, blocks: u32) -> Self {
+        self.file_limit = Some(blocks);
         self
     }
 
@@ -91,7 +101,11 @@ impl Builder {
             arguments.extend(["--set".to_owned(), set.to_owned()]);
         }
         let log = File::options().create(true).append(true).open(self.log()).expect("a log");
-        let mut child = Cli::new(arguments)
+        let cli = match self.file_limit {
+            Some(blocks) => Cli::in_shell(&format!("ulimit -f {blocks}; trap '' XFSZ"), arguments),
+            None => Cli::new(arguments),
+        };
+        let mut child = cli
             .inside(&self.folder)
             .into_command()
             .stdout(Stdio::piped())
@@ -206,6 +220,11 @@ impl Server {
     pub fn kill(&mut self) {
         self.child.kill().expect("the server is killed");
         self.child.wait().expect("the server is gone");
+    }
+
+    /// Takes the limit off its files, from its next start on.
+    pub fn lift_file_limit(&mut self) {
+        self.builder.file_limit = None;
     }
 
     /// Starts it again on the same database, on a new port, after it was

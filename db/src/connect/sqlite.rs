@@ -2,11 +2,11 @@
 
 use super::{ConnectError, STATEMENT_CACHE, address_error, pool_options, probe};
 use crate::spec::ConnectSpec;
-use sea_orm::sqlx::ConnectOptions as _;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteLockingMode, SqlitePool,
-    SqliteSynchronous,
+    SqlitePoolOptions, SqliteSynchronous,
 };
+use sea_orm::sqlx::{ConnectOptions as _, Connection as _};
 use std::path::Path;
 
 /// Pages the write-ahead log may hold before they are moved into the file:
@@ -37,18 +37,27 @@ pub(super) async fn pools(spec: &ConnectSpec) -> Result<(SqlitePool, SqlitePool)
         // A file that another process has locked is waited for, and then some.
         probe::<SqliteConnection>(spec, &options, spec.acquire_timeout + spec.lock_timeout).await?;
     }
-    let writer = pool_options(spec)
-        .max_connections(1)
-        .idle_timeout(None)
-        .max_lifetime(None)
-        .connect_lazy_with(options.clone());
+    let writer = pool_options(spec).max_connections(1).idle_timeout(None).max_lifetime(None);
     if in_memory {
-        return Ok((writer.clone(), writer));
+        let only = writer.connect_lazy_with(options);
+        return Ok((only.clone(), only));
     }
-    let reader = pool_options(spec)
+    let writer = between_transactions(writer).connect_lazy_with(options.clone());
+    let reader = between_transactions(pool_options(spec))
         .max_connections(spec.max_connections.max(1))
         .connect_lazy_with(options.pragma("query_only", "ON"));
     Ok((writer, reader))
+}
+
+/// A pool that closes what comes back to it in the midst of a transaction, which
+/// undoes that. When a commit fails, as on a full disk, SQLite may leave the
+/// transaction open; whatever followed on that connection would become a part of
+/// it, and be answered as committed without ever being kept.
+fn between_transactions(options: SqlitePoolOptions) -> SqlitePoolOptions {
+    options.after_release(|connection, _| {
+        let is_between = !connection.is_in_transaction();
+        Box::pin(async move { Ok(is_between) })
+    })
 }
 
 /// A pool of one connection to a file that is there already and stays as it is.

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod cloud;
+mod full;
 mod model;
 mod reading;
 mod requests;

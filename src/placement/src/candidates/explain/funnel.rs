@@ -123,6 +123,9 @@ impl<'a> Funnel<'a> {
         let image = self.image;
         let granular = wanted.is_granular();
         let group = || wanted.suffix.clone();
+        if !wanted.asks() {
+            self.roots(Requirement::Wish { group: group() }, |_| false);
+        }
         for left in &mut self.left {
             left.able.clone_from(&left.tree);
             if granular || wanted.in_tree.is_none() {
@@ -143,12 +146,6 @@ impl<'a> Funnel<'a> {
             let requirement =
                 Requirement::Resource { group: group(), class: class.clone(), wanted };
             self.resource(requirement, granular, image.classes.ix(class), wanted);
-        }
-        if wanted.resources.is_empty() {
-            let wishes = !(wanted.required.is_empty() && wanted.member_of.is_empty());
-            if !(granular && wishes) {
-                self.roots(Requirement::Wish { group: group() }, |_| false);
-            }
         }
     }
 

@@ -159,8 +159,9 @@ impl CandidateQuery {
             | Requirement::Forbidden { group, .. }
             | Requirement::Resource { group, .. } => {
                 let of = left.groups.iter_mut().find(|one| one.suffix == *group)?;
+                let wished = of.asks();
                 of.lose(requirement);
-                if of.says_nothing() && self.groups.len() > 1 {
+                if wished && of.says_nothing() && self.groups.len() > 1 {
                     left.drop_group(group);
                 }
             }
@@ -188,6 +189,12 @@ impl RequestGroup {
             },
             _ => (),
         }
+    }
+
+    /// Whether there is anything that a provider must have to meet the group.
+    pub(super) fn asks(&self) -> bool {
+        let wishes = !(self.required.is_empty() && self.member_of.is_empty());
+        !self.resources.is_empty() || (self.is_granular() && wishes)
     }
 
     /// Whether any provider at all would meet the group.

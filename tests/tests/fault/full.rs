@@ -34,7 +34,7 @@ fn nothing_acknowledged_is_lost_when_the_disk_is_full() {
     server.lift_file_limit();
     server.start_again();
     assert_eq!(names(&server), kept, "after it was killed");
-    server.client().post("/resource_providers", &json!({"name": "room again"})).expect(200);
+    let _ = server.client().post("/resource_providers", &json!({"name": "room again"})).expect(200);
 }
 
 fn names(server: &Server) -> BTreeSet<String> {

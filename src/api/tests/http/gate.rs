@@ -25,7 +25,7 @@ fn errors_have_the_form_of_their_surface_and_the_id_of_the_request() {
 fn a_token_is_asked_for_before_anything_else() {
     let server = Server::start(|_| ());
     let bare = |path: &str| {
-        server.raw(&format!("GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"))
+        server.raw(format!("GET {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\r\n"))
     };
     for path in ["/resource_providers", "/barnabas"] {
         let answer = bare(path);
@@ -83,7 +83,7 @@ fn a_method_that_a_path_has_not_is_told_the_others() {
 fn lengths_and_types_of_bodies_are_looked_at_first() {
     let server = Server::start(|settings| settings.api.max_request_body_size = 2000);
     let post = |headers: &str, body: &str| {
-        server.raw(&format!(
+        server.raw(format!(
             "POST /resource_providers HTTP/1.1\r\nHost: t\r\nConnection: close\r\n\
              X-Auth-Token: admin\r\n{headers}\r\n\r\n{body}"
         ))

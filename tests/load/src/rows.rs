@@ -3,7 +3,7 @@
 use crate::{
     books::Books,
     cloud::Cloud,
-    load::{Figures, drive},
+    load::{Figures, Notes, drive},
     wire::{Call, Connection, Target},
 };
 use serde::Deserialize;
@@ -42,7 +42,7 @@ impl Row {
 pub fn of(cloud: &Cloud) -> Vec<Row> {
     let mut rows = vec![Row {
         needed: true,
-        ..Row::new("requests that make the cloud, 4 clients".to_owned(), create)
+        ..Row::new("units of the cloud made, 4 clients".to_owned(), create)
     }];
     for (name, query) in &cloud.queries {
         for (limit, clients) in [(Some(10), 1), (Some(10), 8), (Some(1000), 1), (None, 1)] {
@@ -86,7 +86,7 @@ fn read(name: String, path: String, clients: usize) -> Row {
 
 fn get(target: &Target, path: &str, time: Duration, clients: usize) -> Figures {
     let call: Call = ("GET", path.to_owned(), None);
-    let one = |connection: &mut Connection, _, notes: &mut crate::load::Notes<()>| {
+    let one = |connection: &mut Connection, _, notes: &mut Notes<()>| {
         let status = connection.call(&call).status;
         assert!(notes.status(status), "{path} was answered {status}");
     };
@@ -103,24 +103,17 @@ fn create(cloud: &Cloud, target: &Target, _: &mut Books, _: Duration) -> Figures
     };
     let mut connection = target.connect();
     cloud.first.iter().for_each(|call| put(&mut connection, call));
-    let rest = Duration::from_secs(3600);
-    let (mut figures, _) = drive(
-        target,
-        4,
-        rest,
-        cloud.units.len(),
-        |connection, number, notes: &mut crate::load::Notes<()>| {
-            for call in &cloud.units[number] {
-                put(connection, call);
-                notes.status(200);
-            }
-        },
-    );
-    // Of one unit the operations are its requests.
-    let requests: usize = cloud.units.iter().map(Vec::len).sum();
-    let each = figures.times.iter().sum::<Duration>() / u32::try_from(requests).unwrap_or(u32::MAX);
-    figures.times = vec![each; requests];
-    figures
+    let unit = |connection: &mut Connection, number: usize, _: &mut Notes<()>| {
+        cloud.units[number].iter().for_each(|call| put(connection, call));
+    };
+    drive(target, 4, Duration::from_secs(3600), cloud.units.len(), unit).0
+}
+
+/// Claims a candidate; says whether it was accepted rather than refused.
+fn claim<K>(connection: &mut Connection, path: String, body: String, notes: &mut Notes<K>) -> bool {
+    let status = connection.call(&("PUT", path, Some(body))).status;
+    assert!(status == 204 || status == 409, "a claim was answered {status}");
+    notes.status(status)
 }
 
 fn claims(
@@ -135,11 +128,8 @@ fn claims(
     let bodies: Vec<String> = found.iter().map(|found| books.claim(found)).collect();
     let (figures, kept) = drive(target, clients, time, CLAIMS, |connection, number, notes| {
         let consumer = Uuid::new_v4();
-        let body = Some(bodies[number % bodies.len()].clone());
-        let call: Call = ("PUT", format!("/allocations/{consumer}"), body);
-        let status = connection.call(&call).status;
-        assert!(status == 204 || status == 409, "a claim was answered {status}");
-        if notes.status(status) {
+        let body = bodies[number % bodies.len()].clone();
+        if claim(connection, format!("/allocations/{consumer}"), body, notes) {
             notes.kept.push((consumer, number % bodies.len()));
         }
     });
@@ -163,14 +153,11 @@ fn boots(
         for _ in 0..TRIES {
             let found = candidates(connection, &ask);
             let consumer = Uuid::new_v4();
-            // The first bytes of a random uuid are random.
+            // The last bytes of a random uuid are random.
             let pick = consumer.as_u128() as usize % found.len().max(1);
             let Some(candidate) = found.get(pick) else { panic!("the cloud is full") };
             let path = format!("/allocations/{consumer}");
-            let call: Call = ("PUT", path.clone(), Some(own.claim(candidate)));
-            let status = connection.call(&call).status;
-            assert!(status == 204 || status == 409, "a claim was answered {status}");
-            if !notes.status(status) {
+            if !claim(connection, path.clone(), own.claim(candidate), notes) {
                 continue;
             }
             if number.is_multiple_of(2) {

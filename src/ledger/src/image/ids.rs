@@ -2,7 +2,7 @@
 //!
 //! The rows tell the last id that was given, as long as its bearer is there.
 //! When that one goes, its number is kept in a table of counters
-//! (`store/sheets.rs`), so that neither a restart brings it again.
+//! (`store/sheets.rs`), so that a restart does not bring it again.
 
 use super::Image;
 

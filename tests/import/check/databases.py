@@ -11,6 +11,13 @@ KINDS = {
     "postgresql": ("STOWPLAN_TEST_POSTGRES_URL", "postgresql+psycopg2"),
 }
 
+# The reference's tables take the database's encoding, and a server's own default
+# may be one that cannot hold every name.
+UNICODE = {
+    "mariadb": "CHARACTER SET utf8mb4",
+    "postgresql": "TEMPLATE template0 ENCODING 'UTF8'",
+}
+
 
 def available():
     """The kinds that can be checked here."""
@@ -26,7 +33,7 @@ def fresh(kind, file):
     variable, driver = KINDS[kind]
     server = sqlalchemy.make_url(os.environ[variable]).set(drivername=driver)
     name = f"stowplan_import_{uuid.uuid4().hex}"
-    _administer(server, f"CREATE DATABASE {name}")
+    _administer(server, f"CREATE DATABASE {name} {UNICODE[kind]}")
     try:
         yield server.set(database=name).render_as_string(hide_password=False)
     finally:

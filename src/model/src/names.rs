@@ -4,6 +4,9 @@
 /// The longest name of a resource class, trait or consumer type.
 pub const MAX_NAME: usize = 255;
 
+/// The longest name of a resource provider, in characters.
+pub const MAX_PROVIDER_NAME: usize = 200;
+
 /// The standard resource classes (os-resource-classes 1.1.0), in its order.
 pub fn standard_classes() -> impl Iterator<Item = &'static str> {
     include_str!("names/standard_classes.txt").lines()

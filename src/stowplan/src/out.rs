@@ -1,9 +1,19 @@
 //! What commands print.
 
+use clap::ValueEnum;
 use std::{
     fmt::Display,
     io::{Write as _, stdout},
 };
+
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// For programs: one JSON document.
+    Json,
+}
 
 /// Prints a line. When nobody reads any more (`stowplan ... | head`) there is
 /// nothing left to say, and the process ends.

@@ -5,14 +5,12 @@ use std::sync::LazyLock;
 
 use stowplan_model::Inventory;
 use stowplan_model::host::HostReport;
-use stowplan_model::names::{is_custom, standard_classes, standard_traits};
+use stowplan_model::names::{MAX_PROVIDER_NAME, is_custom, standard_classes, standard_traits};
 
 use crate::fields::FieldErrors;
 
 /// The largest amount of an inventory, and so of what a host has.
 const MAX_AMOUNT: i64 = 2_147_483_647;
-/// The longest name of a resource provider.
-const MAX_PROVIDER_NAME: usize = 200;
 /// The longest name of a host or node: its provider's children are named after
 /// it, `<node>_batch` among them.
 pub(crate) const MAX_NAME: usize = MAX_PROVIDER_NAME - "_batch".len();

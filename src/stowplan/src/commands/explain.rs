@@ -3,11 +3,11 @@
 use crate::{
     exit::{Fault, Outcome},
     http::Client,
-    out::outln,
+    out::{Format, outln},
     table,
 };
 use anyhow::anyhow;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use comfy_table::CellAlignment;
 use serde::Deserialize;
 use serde_json::Value;
@@ -49,15 +49,6 @@ pub struct Candidates {
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-}
-
-/// How an explanation is printed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
-    /// For people.
-    Table,
-    /// For programs: the server's answer, one JSON object.
-    Json,
 }
 
 #[derive(Debug, Deserialize)]

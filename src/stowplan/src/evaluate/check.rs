@@ -1,8 +1,8 @@
 //! Scenarios compared with what they expect.
 
-use super::{Case, Format};
+use super::Case;
 use crate::exit::Outcome;
-use crate::out::outln;
+use crate::out::{Format, outln};
 use serde_json::{Value, json};
 use stowplan_engine::scenario::{Difference, check};
 

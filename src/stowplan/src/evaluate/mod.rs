@@ -6,9 +6,10 @@ mod show;
 use crate::{
     cli::ConfigArgs,
     exit::{Fault, Outcome},
+    out::Format,
 };
 use anyhow::{Context as _, anyhow};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::{Path, PathBuf};
 use stowplan_config::Settings;
 use stowplan_engine::scenario::{self, Scenario};
@@ -40,15 +41,6 @@ pub struct Evaluate {
     /// Files of scenarios.
     #[arg(required = true, value_name = "FILE")]
     scenarios: Vec<PathBuf>,
-}
-
-/// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people.
-    Table,
-    /// For programs: one JSON document.
-    Json,
 }
 
 /// A scenario with the file that it stands in and what came of it.

@@ -1,8 +1,8 @@
 //! What came of scenarios: the hosts that passed, who eliminated whom and why,
 //! and the table of weights.
 
-use super::{Case, Format};
-use crate::out::outln;
+use super::Case;
+use crate::out::{Format, outln};
 use crate::table;
 use comfy_table::{CellAlignment, Table};
 use serde_json::{Value, json};

@@ -21,8 +21,8 @@ use crate::{
     bar,
     cli::ConfigArgs,
     clock, database,
-    evaluate::Format,
     exit::{Fault, Outcome},
+    out::Format,
 };
 use anyhow::Context as _;
 use books::Books;
@@ -43,9 +43,9 @@ const HELP: &str = "\
 The address is that of [placement_database] connection in placement.conf. The
 database is read in one snapshot and not changed; what is imported stays as it
 is: uuids, names, generations, times (but those of inventories, which are not
-kept), types, projects and users. Stop openstack-placement first, or what it writes later is not in the ledger. The
-database of stowplan must be empty and its service must not run: either all is
-imported, or nothing.
+kept), types, projects and users. Stop openstack-placement first, or what it
+writes later is not in the ledger. The database of stowplan must be empty and
+its service must not run: either all is imported, or nothing.
 
 Ends with exit code 1 if the database is refused, with all reasons.
 

@@ -16,10 +16,7 @@ use stowplan_ledger::{
     Record,
     rows::{Inventories, ProviderRow},
 };
-use stowplan_model::Uuid;
-
-/// The longest name of a provider, in characters.
-const MAX_PROVIDER_NAME: usize = 200;
+use stowplan_model::{Uuid, names::MAX_PROVIDER_NAME};
 
 /// Providers by their ids.
 pub struct Providers {

@@ -14,7 +14,7 @@ use crate::{
     exit::{Fault, Outcome},
     heartbeats::Heartbeats,
     http::Client,
-    out::outln,
+    out::{Format, outln},
 };
 use anyhow::{anyhow, bail};
 use books::Books;
@@ -54,8 +54,8 @@ pub struct Replay {
     #[arg(long, default_value = "admin")]
     token: String,
     /// The form of the files.
-    #[arg(long, value_enum, default_value_t = Format::Openb)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = Recording::Openb)]
+    format: Recording,
     /// The nodes.
     #[arg(long, value_name = "FILE")]
     nodes: PathBuf,
@@ -78,26 +78,17 @@ pub struct Replay {
         value_parser = clap::value_parser!(u16).range(1..=256))]
     concurrency: u16,
     /// How to print what came of it.
-    #[arg(long, value_enum, default_value_t = Output::Table)]
-    output: Output,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    output: Format,
 }
 
 /// Forms of recordings.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+enum Recording {
     /// Two CSV files, of nodes (sn, cpu_milli, memory_mib, gpu, model) and of
     /// tasks (name, cpu_milli, memory_mib, num_gpu, gpu_milli, gpu_spec, ...,
     /// creation_time, deletion_time).
     Openb,
-}
-
-/// How a report is printed.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Output {
-    /// For people.
-    Table,
-    /// For programs: one JSON object.
-    Json,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -117,7 +108,7 @@ impl Replay {
             )));
         }
         let (nodes, mut tasks) = match self.format {
-            Format::Openb => (
+            Recording::Openb => (
                 openb::nodes(&self.nodes).map_err(Fault::Usage)?,
                 openb::tasks(&self.tasks).map_err(Fault::Usage)?,
             ),
@@ -126,8 +117,8 @@ impl Replay {
         let client = Client::new(&self.url, &self.token).map_err(Fault::Usage)?;
         let report = self.play(&client, nodes, &tasks)?;
         match self.output {
-            Output::Table => report.print(),
-            Output::Json => outln!("{:#}", report.json()),
+            Format::Table => report.print(),
+            Format::Json => outln!("{:#}", report.json()),
         }
         Ok(report.outcome())
     }

@@ -14,6 +14,7 @@ use crate::{
     schema::{INTEGER, Object, Pattern, Schema, Text, UUID},
     version::{Feature, Version},
 };
+use stowplan_model::names::MAX_PROVIDER_NAME;
 
 /// A schema and what it came with; the last row that a version has counts.
 type History = &'static [(Feature, &'static Schema)];
@@ -25,7 +26,7 @@ fn pick(history: History, version: Version) -> &'static Schema {
 
 const ANYTHING: Schema = Schema::Object(Object { open: true, ..Object::of(&[]) });
 
-const PROVIDER_NAME: Schema = Schema::Text(Text::sized(0, 200));
+const PROVIDER_NAME: Schema = Schema::Text(Text::sized(0, MAX_PROVIDER_NAME));
 const PARENT: Schema = Schema::OrNull(&UUID);
 
 const PROVIDER_CREATE: Schema =

@@ -121,7 +121,7 @@ impl Write for Allocations<'_> {
             text.object(parts, |text, (uuid, taken)| {
                 text.uuid(uuid);
                 text.raw(":{");
-                taken.write(text);
+                taken.write_member(text);
                 text.raw("}");
             });
         } else {
@@ -129,7 +129,7 @@ impl Write for Allocations<'_> {
                 text.raw("{\"resource_provider\":{\"uuid\":");
                 text.uuid(uuid);
                 text.raw("},");
-                taken.write(text);
+                taken.write_member(text);
                 text.raw("}");
             });
         }
@@ -144,9 +144,9 @@ pub struct Taken<'a> {
     resources: Resources<'a>,
 }
 
-impl Write for Taken<'_> {
-    /// Writes its members alone: before 1.12 others stand beside them.
-    fn write(&self, text: &mut Text) {
+impl Taken<'_> {
+    /// Writes its member alone: before 1.12 another stands beside it.
+    fn write_member(&self, text: &mut Text) {
         text.raw("\"resources\":");
         self.resources.write(text);
     }

@@ -3,7 +3,7 @@
 use crate::connect::Connection;
 use crate::entity::head;
 use crate::head::HEAD_ID;
-use crate::literal::{LiteralError, render};
+use crate::literal::{LiteralError, value_literal};
 use crate::migration::KNOWN_EPOCH;
 use crate::trouble::Code;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, UpdateStatement};
@@ -175,26 +175,23 @@ fn begin_text(
     batch: &str,
     mark: i64,
 ) -> Result<String, DbErr> {
-    let mut update = head_update(known, new, batch);
-    if backend == DbBackend::Sqlite {
-        update.and_where(Expr::cust("(SELECT data_version FROM pragma_data_version)").eq(mark));
-    }
-    let update = render(backend, &update).map_err(unwritable)?;
-    let moved = Query::select()
-        .expr(Expr::col(head::Column::Id).count())
-        .from(head::Entity)
-        .and_where(Expr::col(head::Column::Id).eq(HEAD_ID))
-        .and_where(Expr::col(head::Column::Seq).eq(new))
-        .and_where(Expr::col(head::Column::Batch).eq(batch))
-        .to_owned();
-    let moved = render(backend, &moved).map_err(unwritable)?;
+    let mut name = String::new();
+    value_literal(&mut name, backend, &batch.into()).map_err(unwritable)?;
+    let update = format!(
+        "UPDATE head SET seq = {new}, batch = {name} \
+         WHERE id = {HEAD_ID} AND seq = {known} AND schema_epoch = {KNOWN_EPOCH}"
+    );
+    let moved = format!(
+        "SELECT COUNT(id) FROM head WHERE id = {HEAD_ID} AND seq = {new} AND batch = {name}"
+    );
     Ok(match backend {
         DbBackend::Postgres => format!("BEGIN; {update}; SELECT 1 / ({moved}); "),
         DbBackend::MySql => {
             format!("BEGIN; {update}; SELECT IF(({moved}) = 1, 1, (SELECT 1 UNION SELECT 2)); ")
         }
         _ => format!(
-            "BEGIN IMMEDIATE; {update}; \
+            "BEGIN IMMEDIATE; \
+             {update} AND (SELECT data_version FROM pragma_data_version) = {mark}; \
              SELECT json_extract('{{}}', iif(changes() = 1, '$', '{SQLITE_GUARD}')); "
         ),
     })

@@ -104,6 +104,9 @@ pub enum OpenError {
         /// What is wrong.
         problem: String,
     },
+    /// The system gave no thread for the writer.
+    #[error("cannot start the writer: {0}")]
+    Thread(std::io::Error),
 }
 
 impl From<DbErr> for OpenError {

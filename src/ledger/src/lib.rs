@@ -62,11 +62,13 @@ pub struct Ledger {
 
 impl Ledger {
     /// Opens the database, brings its schema up to date, loads the image and
-    /// starts the writer on the current tokio runtime.
+    /// starts the writer, on a thread of its own. The current tokio runtime
+    /// serves whoever else works with the database, and must outlive it.
     ///
     /// # Errors
     /// When another process holds the database, when it cannot be reached or
-    /// is newer than this version, or when a row cannot be read.
+    /// is newer than this version, when a row cannot be read, or when there is
+    /// no thread to be had.
     pub async fn open(
         options: OpenOptions,
         progress: &mut dyn Progress,
@@ -79,7 +81,7 @@ impl Ledger {
         let shared = Arc::new(Shared::new(connection, options.limits, image));
         // Bounded by the count of those who wait, which may be set anew.
         let (outbox, inbox) = mpsc::unbounded_channel();
-        tokio::spawn(Writer::new(shared.clone(), inbox).run());
+        Writer::new(shared.clone(), inbox).start().map_err(OpenError::Thread)?;
         Ok(Self { shared, outbox, lock: Arc::new(lock) })
     }
 
@@ -129,14 +131,11 @@ impl Ledger {
     }
 
     /// Changes what only the image holds (such as when a service was last
-    /// heard); nothing is written for it.
+    /// heard); nothing is written for it. It may be done to several images.
     ///
     /// # Errors
     /// When the ledger is closing or too much waits.
-    pub fn touch(
-        &self,
-        change: impl FnOnce(&mut Image) + Send + 'static,
-    ) -> Result<(), Unavailable> {
+    pub fn touch(&self, change: impl Fn(&mut Image) + Send + 'static) -> Result<(), Unavailable> {
         self.send(Message::Touch(Box::new(change)))
     }
 

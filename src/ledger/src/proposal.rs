@@ -19,12 +19,16 @@ pub(crate) trait Pending: Send {
     fn request_id(&self) -> &str;
 }
 
+/// Changes what only an image holds: the published one, and any that is being
+/// made ready on it.
+pub(crate) type Touch = dyn Fn(&mut Image) + Send;
+
 /// What is sent to the writer.
 pub(crate) enum Message {
     /// A mutation.
     Propose(Box<dyn Pending>),
     /// Changes what only the image holds: nothing is written for it.
-    Touch(Box<dyn FnOnce(&mut Image) + Send>),
+    Touch(Box<Touch>),
     /// Ends the writer once all before it is done.
     Close(oneshot::Sender<()>),
 }

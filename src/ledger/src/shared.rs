@@ -112,9 +112,9 @@ impl Shared {
     }
 
     /// Makes an image the newest, and wakes whoever waits for a change.
-    pub fn publish(&self, image: Image) {
+    pub fn publish(&self, image: Arc<Image>) {
         let seq = image.seq();
-        self.image.store(Arc::new(image));
+        self.image.store(image);
         self.head.send_if_modified(|head| std::mem::replace(head, seq) != seq);
     }
 

@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
 };
@@ -235,6 +235,66 @@ async fn what_another_process_wrote_is_read_and_proposals_are_checked_again() {
         assert_eq!(*watch.borrow_and_update(), other.image().seq());
         let entries = other.journal(0, 10).await.unwrap();
         assert_eq!(entries.iter().filter(|entry| entry.change.kind == "class").count(), 2);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_made_ready_on_a_batch_is_published_after_it_and_checked_anew_when_it_fails() {
+    for database in databases().await {
+        let ledger = open(database.spec()).await;
+        let other = database.connect().await;
+        for is_in_the_way in [false, true] {
+            let known = ledger.image().seq();
+            let [first, second] = ["FIRST", "SECOND"]
+                .map(|name| format!("CUSTOM_{name}_{is_in_the_way}").to_uppercase());
+            let mut held = Batch::begin(&other).await.unwrap();
+            assert!(held.move_head(known, known + 1, "held").await.unwrap());
+            let waits = tokio::spawn({
+                let (ledger, first) = (ledger.clone(), first.clone());
+                async move { add(&ledger, &first).await }
+            });
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            // The first is under way, and the second is checked on what it leaves.
+            let seen = Arc::new(AtomicUsize::new(0));
+            let follows = tokio::spawn({
+                let (ledger, first, seen) = (ledger.clone(), first.clone(), seen.clone());
+                let mut propose = class(second.clone());
+                async move {
+                    let proposal = move |image: &Image| {
+                        let is_there = image.classes.get(&first).is_some();
+                        seen.fetch_add(usize::from(is_there), Ordering::SeqCst);
+                        propose(image)
+                    };
+                    ledger.write("req-test", proposal).await
+                }
+            });
+            let touched = Arc::new(AtomicUsize::new(0));
+            let counted = touched.clone();
+            let touch = move |_: &mut Image| {
+                counted.fetch_add(1, Ordering::SeqCst);
+            };
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            ledger.touch(touch).unwrap();
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            assert_eq!(seen.load(Ordering::SeqCst), 1);
+            assert_eq!(ledger.image().seq(), known, "published before its time");
+            assert!(!waits.is_finished() && !follows.is_finished());
+            if is_in_the_way {
+                held.commit().await.unwrap();
+            } else {
+                held.rollback().await.unwrap();
+            }
+            waits.await.unwrap().unwrap();
+            follows.await.unwrap().unwrap();
+            let checks = if is_in_the_way { 2 } else { 1 };
+            assert_eq!(seen.load(Ordering::SeqCst), checks, "times it was seen");
+            assert_eq!(touched.load(Ordering::SeqCst), 2, "the next image and the published one");
+            let names = names(&ledger.image());
+            assert!(names.contains(&first) && names.contains(&second));
+        }
+        let fresh = open(database.spec()).await;
+        assert_eq!(fingerprint(&fresh.image()), fingerprint(&ledger.image()));
+        ledger.close().await;
     }
 }
 

@@ -80,7 +80,14 @@ impl Cloud {
 }
 
 fn stock(total: i64) -> Inventory {
-    Inventory { total, reserved: 0, min_unit: 1, max_unit: total, step_size: 1, allocation_ratio: 1.0 }
+    Inventory {
+        total,
+        reserved: 0,
+        min_unit: 1,
+        max_unit: total,
+        step_size: 1,
+        allocation_ratio: 1.0,
+    }
 }
 
 fn rack(number: u128) -> Uuid {

@@ -20,7 +20,13 @@ mod serve;
 mod table;
 
 use clap::Parser as _;
+use mimalloc::MiMalloc;
 use std::process::ExitCode;
+
+/// Answers are made of many small parts, and the writer makes anew what a batch
+/// changes of the image: a fifth of their time was the system's allocator.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     exit::conclude(cli::Cli::parse().command.run())

@@ -13,6 +13,7 @@ use crate::{
         Image,
         groups::{HasId, Rows},
         ids::Kind,
+        providers::Provider,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,10 +90,19 @@ impl<'a> Sheets<'a> {
             touched.providers.iter().filter_map(|key| provider_id(after, *key)),
         );
         self.script.delete(resource_provider::Column::Id, old(&touched.providers));
-        self.script.delete(inventory::Column::ProviderId, old(&touched.inventories));
-        self.script.delete(provider_trait::Column::ProviderId, old(&touched.provider_traits));
+        // Of a new provider there is nothing to delete.
+        let having = |keys: &'a BTreeSet<Uuid>, has: fn(&Provider) -> bool| {
+            let old =
+                keys.iter().filter_map(|key| before.providers.get(before.providers.find(*key)?));
+            old.filter(move |provider| has(provider)).map(|provider| provider.id)
+        };
+        let old = having(&touched.inventories, |provider| !provider.classes.is_empty());
+        self.script.delete(inventory::Column::ProviderId, old);
+        let old = having(&touched.provider_traits, |provider| !provider.traits.is_empty());
+        self.script.delete(provider_trait::Column::ProviderId, old);
         let aggregates = &touched.provider_aggregates;
-        self.script.delete(provider_aggregate::Column::ProviderId, old(aggregates));
+        let old = having(aggregates, |provider| !provider.aggregates.is_empty());
+        self.script.delete(provider_aggregate::Column::ProviderId, old);
 
         let rows = now(&touched.providers).filter_map(|at| rows_out::provider(after, at));
         self.script.insert(rows);

@@ -16,9 +16,9 @@ use tokio::{
     sync::mpsc::UnboundedReceiver,
 };
 
-/// Threads of the ledger's runtime: the writer and what runs in the background
-/// must not wait for busy HTTP workers.
-const LEDGER_THREADS: usize = 2;
+/// Threads for what runs in the background, which must not wait for busy HTTP
+/// workers.
+const BACKGROUND_THREADS: usize = 2;
 
 /// What a running service may be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,11 +47,11 @@ impl Service {
         Engine::new(&settings).map_err(unusable)?;
         let bound = Bound::take(&settings.api)?;
         let runtime = Builder::new_multi_thread()
-            .worker_threads(LEDGER_THREADS)
-            .thread_name("ledger")
+            .worker_threads(BACKGROUND_THREADS)
+            .thread_name("background")
             .enable_all()
             .build()
-            .context("cannot start the ledger's threads")?;
+            .context("cannot start the threads of the background")?;
         let ledger = runtime.block_on(database::open(&settings, &mut loading::Bar::default()))?;
         let settings = Arc::new(ArcSwap::from_pointee(settings));
         let scheduler = runtime

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::request::NetworkMetadata;
+
 /// PCI devices of one kind in one place: one pool of Nova's PCI statistics.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct PciPool {
@@ -47,6 +49,20 @@ pub struct NumaCell {
     pub mempages: Vec<MemoryPages>,
     /// Socket; null means the one with the cell's number.
     pub socket: Option<i64>,
+    /// Networks whose interfaces hang on this cell; null when the host says
+    /// nothing of them.
+    pub network_metadata: Option<NetworkMetadata>,
+}
+
+impl NumaCell {
+    /// The socket it is in.
+    #[must_use]
+    pub const fn socket(&self) -> i64 {
+        match self.socket {
+            Some(socket) => socket,
+            None => self.id,
+        }
+    }
 }
 
 /// Memory pages of one size in a NUMA cell.

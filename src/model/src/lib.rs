@@ -13,6 +13,7 @@ pub mod image_props_version;
 pub mod inventory;
 pub mod names;
 pub mod pytext;
+pub mod pyvalue;
 pub mod request;
 pub mod request_devices;
 pub mod time;

@@ -146,7 +146,8 @@ fn repr_text(text: &str) -> String {
 }
 
 /// Without surrounding white space; the four separators of ASCII count too.
-fn strip(text: &str) -> &str {
+#[must_use]
+pub fn strip(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 

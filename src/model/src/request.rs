@@ -131,8 +131,8 @@ pub struct GroupRules {
     pub max_server_per_host: Option<i64>,
 }
 
-/// Networks that a server attaches to, for network affinity of NUMA cells.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Networks that a server attaches to, or that hang on a NUMA cell of a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct NetworkMetadata {
     /// Physical networks.

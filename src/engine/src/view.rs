@@ -33,6 +33,8 @@ pub trait HostView: Send + Sync {
     fn props(&self) -> &Pool<InstanceProps>;
     /// The PCI pools of a host; `None` without PCI tracking.
     fn pci_pools(&self, host: HostIx) -> Option<&PciPools>;
+    /// A column of the free devices in the PCI pools of hosts.
+    fn pci_devices(&self) -> &Column;
     /// The NUMA cells of a host; `None` when unknown.
     fn numa(&self, host: HostIx) -> Option<&HostNuma>;
     /// Sets of host aggregates, by class.

@@ -73,6 +73,10 @@ impl HostView for World {
         self.table.pci_pools(host)
     }
 
+    fn pci_devices(&self) -> &Column {
+        self.table.pci_devices()
+    }
+
     fn numa(&self, host: HostIx) -> Option<&HostNuma> {
         self.table.numa(host)
     }

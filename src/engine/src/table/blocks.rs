@@ -52,6 +52,45 @@ impl<T: Copy + Default> Blocks<T> {
     }
 }
 
+impl<T: Copy + Default> Blocks<T> {
+    /// Reads hosts one after the other. Those of one block follow each other
+    /// mostly, so it is looked up once for all of them.
+    #[must_use]
+    pub fn cursor(&self) -> Cursor<'_, T> {
+        Cursor { column: self, at: usize::MAX, block: None, blank: T::default() }
+    }
+
+    /// The values of `hosts`, in their order.
+    pub fn gather<U>(&self, hosts: &[HostIx], out: &mut [U], map: impl Fn(T) -> U) {
+        let mut cursor = self.cursor();
+        for (host, slot) in hosts.iter().zip(out) {
+            *slot = map(cursor.value(*host));
+        }
+    }
+}
+
+/// Reads a column host by host.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a, T> {
+    column: &'a Blocks<T>,
+    at: usize,
+    block: Option<&'a [T; BLOCK]>,
+    blank: T,
+}
+
+impl<T: Copy> Cursor<'_, T> {
+    /// The value of one host.
+    #[inline]
+    pub fn value(&mut self, host: HostIx) -> T {
+        let (at, place) = (host.index() / BLOCK, host.index() % BLOCK);
+        if at != self.at {
+            self.at = at;
+            self.block = self.column.block(at);
+        }
+        self.block.map_or(self.blank, |block| block[place])
+    }
+}
+
 impl<T: Clone + Default> Blocks<T> {
     /// Sets the value of one host and returns the old one. The column grows
     /// as needed.

@@ -1,11 +1,11 @@
 //! What of a host does not change inside a request.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 use stowplan_model::host::{HostAggregate, HostImage, MetricReport, Taint};
 use stowplan_model::host_devices::{Device, NumaCell, PciPool};
-use stowplan_model::{Micros, Uuid};
+use stowplan_model::{Micros, Uuid, pytext};
 
 /// Names, texts and lists of a host. Shared behind an `Arc`, replaced whole by
 /// the host's next report.
@@ -100,6 +100,12 @@ impl PciPools {
     pub fn pools(&self) -> &[PciPool] {
         &self.0
     }
+
+    /// Free devices in all pools together.
+    #[must_use]
+    pub fn devices(&self) -> i64 {
+        self.0.iter().fold(0_i64, |sum, pool| sum.saturating_add(pool.count))
+    }
 }
 
 /// The NUMA cells of a host.
@@ -179,5 +185,23 @@ impl AggregateSet {
         key: &'a str,
     ) -> impl Iterator<Item = (&'a HostAggregate, &'a str)> {
         self.iter().filter_map(move |a| a.metadata.get(key).map(|value| (a, value.as_str())))
+    }
+
+    /// The parts between commas of all values of one metadata key, without
+    /// blanks around; an empty value is one empty part.
+    #[must_use]
+    pub fn merged_values<'a>(&'a self, key: &'a str) -> BTreeSet<&'a str> {
+        self.values(key).flat_map(|(_, value)| value.split(',').map(pytext::strip)).collect()
+    }
+
+    /// Every metadata key with the parts of its values.
+    #[must_use]
+    pub fn merged(&self) -> BTreeMap<&str, BTreeSet<&str>> {
+        let mut merged: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (key, value) in self.iter().flat_map(|aggregate| &aggregate.metadata) {
+            let parts = value.split(',').map(pytext::strip);
+            merged.entry(key.as_str()).or_default().extend(parts);
+        }
+        merged
     }
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use stowplan_model::Uuid;
 use stowplan_model::host::HostAggregate;
 
-pub use blocks::{BLOCK, Blocks, Column};
+pub use blocks::{BLOCK, Blocks, Column, Cursor};
 pub use facts::{
     AggregateSet, CpuInfo, GuestSupport, HostFacts, HostNuma, Metric, PciPools, ServiceFacts,
 };
@@ -81,6 +81,8 @@ pub struct HostTable {
     facts: Blocks<Arc<HostFacts>>,
     instances: Blocks<InstanceSet>,
     pci: Blocks<Option<Arc<PciPools>>>,
+    /// Free devices in the pools of `pci`.
+    pci_devices: Column,
     numa: Blocks<Option<Arc<HostNuma>>>,
     aggregates: Pool<AggregateSet>,
     guests: Pool<GuestSupport>,
@@ -130,7 +132,7 @@ impl HostTable {
         self.set_class(host, Class::CpuInfo, cpu_info);
         self.index.learn(host, &row.facts);
         self.facts.set(host, Arc::new(row.facts));
-        self.pci.set(host, row.pci_pools.map(Arc::new));
+        self.set_pci(host, row.pci_pools.map(Arc::new));
         self.numa.set(host, row.numa.map(Arc::new));
         for (instance, props) in row.instances {
             self.add_instance(host, instance, props);
@@ -180,6 +182,10 @@ impl HostTable {
 
     /// Replaces the PCI pools of a host and returns the old ones.
     pub fn set_pci(&mut self, host: HostIx, pools: Option<Arc<PciPools>>) -> Option<Arc<PciPools>> {
+        let devices = pools.as_ref().map_or(0, |pools| pools.devices());
+        if self.pci_devices.value(host) != devices {
+            self.pci_devices.set(host, devices);
+        }
         self.pci.set(host, pools)
     }
 
@@ -306,6 +312,10 @@ impl HostView for HostTable {
 
     fn pci_pools(&self, host: HostIx) -> Option<&PciPools> {
         self.pci.get(host)?.as_deref()
+    }
+
+    fn pci_devices(&self) -> &Column {
+        &self.pci_devices
     }
 
     fn numa(&self, host: HostIx) -> Option<&HostNuma> {

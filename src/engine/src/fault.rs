@@ -45,6 +45,10 @@ pub enum FaultKind {
     UnknownOperator,
     /// A metric that a host must have and has not.
     MissingMetric,
+    /// A text that is no address or network.
+    Address,
+    /// A text that is not JSON.
+    Syntax,
 }
 
 impl FaultKind {
@@ -58,6 +62,8 @@ impl FaultKind {
             Self::Type => "TypeError",
             Self::UnknownOperator => "KeyError",
             Self::MissingMetric => "ComputeHostMetricNotFound",
+            Self::Address => "AddrFormatError",
+            Self::Syntax => "JSONDecodeError",
         }
     }
 }

@@ -4,6 +4,7 @@
 //! which hosts pass; it neither counts nor explains, the runner does.
 
 use crate::fault::Fault;
+use crate::finding::Finding;
 use crate::offers::{Kept, Offers, Survivors};
 use crate::reason::Reason;
 use crate::request::RequestCx;
@@ -71,6 +72,11 @@ pub trait Predicate: Send + Sync {
             }
         }
         Ok(())
+    }
+
+    /// What of the settings or of host aggregates could not be used.
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
     }
 }
 

@@ -30,6 +30,19 @@ impl Offers {
     pub fn of(&self, host: HostIx) -> Option<&[Mappings]> {
         self.0.get(&host).map(Vec::as_slice)
     }
+
+    /// The candidates of a host that still stand, with their numbers.
+    pub fn standing<'a>(
+        &'a self,
+        left: &'a Survivors,
+        host: HostIx,
+    ) -> impl Iterator<Item = (u32, &'a Mappings)> {
+        static ONE: [Mappings; 1] = [Mappings::new()];
+        let kept = left.kept(host).map(|kept| kept.candidates.as_slice());
+        let all = self.of(host).unwrap_or(&ONE);
+        let stands = move |number: &u32| kept.is_none_or(|kept| kept.contains(number));
+        (0..).zip(all).filter(move |(number, _)| stands(number))
+    }
 }
 
 /// What the filters have left so far: hosts, and candidates of hosts.
@@ -60,6 +73,11 @@ impl Survivors {
     #[must_use]
     pub fn kept(&self, host: HostIx) -> Option<&Kept> {
         self.kept.get(&host)
+    }
+
+    /// What was kept of a host besides candidates.
+    pub(crate) fn kept_or_all(&self, host: HostIx) -> Kept {
+        self.kept(host).cloned().unwrap_or_default()
     }
 
     /// Keeps only some candidates of a host.

@@ -1,8 +1,17 @@
 //! Why a host was left out, with the numbers that decided.
 
-use std::fmt;
+mod text;
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::Serialize;
+use stowplan_model::Uuid;
+
+use crate::numa::Misfit;
+use crate::overrides::Source;
+use crate::pci::Shortage;
+use crate::table::Figure;
 
 /// Why a host was left out. Serialises with its numbers and reads as a
 /// sentence.
@@ -70,88 +79,105 @@ pub enum Reason {
         /// Hosts of the group, the first few.
         hosts: Vec<String>,
     },
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ignored => f.write_str("the request says to ignore this host"),
-            Self::NotForced => f.write_str("the request is bound to other hosts or nodes"),
-            Self::NotTheDestination => f.write_str("the request names another destination"),
-            Self::ServiceDisabled { reason: None } => f.write_str("its service is disabled"),
-            Self::ServiceDisabled { reason: Some(reason) } => {
-                write!(f, "its service is disabled: {reason}")
-            }
-            Self::ServiceForcedDown => f.write_str("its service was declared down"),
-            Self::ServiceSilent { age_us: None, .. } => {
-                f.write_str("its service was never heard of")
-            }
-            Self::ServiceSilent { age_us: Some(age), limit_us } => {
-                let (age, limit) = (Seconds(*age), Seconds(*limit_us));
-                if age.0 < 0 {
-                    write!(
-                        f,
-                        "its service was last heard of {} ahead of now, {limit} is the limit",
-                        Seconds(age.0.saturating_neg())
-                    )
-                } else {
-                    write!(f, "its service was last heard of {age} ago, {limit} is the limit")
-                }
-            }
-            Self::GuestsUnknown => f.write_str("it does not say what guests it runs"),
-            Self::GuestUnsupported { wanted } => {
-                write!(f, "it runs no guest of {}", wanted.join(", "))
-            }
-            Self::HypervisorVersion { wanted, has } => write!(
-                f,
-                "its hypervisor is version {}.{}.{}, the image wants {wanted}",
-                has / 1_000_000,
-                has / 1_000 % 1_000,
-                has % 1_000
-            ),
-            Self::CapabilityMissing { spec } => write!(f, "it has nothing for extra spec {spec}"),
-            Self::CapabilityDiffers { spec, wanted, has } => {
-                write!(f, "extra spec {spec} wants \"{wanted}\", it has \"{has}\"")
-            }
-            Self::GroupMembersHere { members, limit } => {
-                write!(f, "{members} of the group's servers are here, it takes fewer than {limit}")
-            }
-            Self::GroupElsewhere { hosts } => {
-                write!(f, "the group's servers are on {}", hosts.join(", "))
-            }
-        }
-    }
-}
-
-/// Microseconds, read as seconds.
-struct Seconds(i64);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tenths = self.0 / 100_000;
-        match tenths % 10 {
-            0 => write!(f, "{} s", tenths / 10),
-            rest => write!(f, "{}.{rest} s", tenths / 10),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reasons_are_sentences_with_numbers() {
-        let silent = |age_us| Reason::ServiceSilent { age_us, limit_us: 60_000_000 };
-        assert_eq!(
-            silent(Some(61_500_000)).to_string(),
-            "its service was last heard of 61.5 s ago, 60 s is the limit"
-        );
-        assert_eq!(
-            silent(Some(-90_000_000)).to_string(),
-            "its service was last heard of 90 s ahead of now, 60 s is the limit"
-        );
-        let version = Reason::HypervisorVersion { wanted: ">=8".to_owned(), has: 6_002_001 };
-        assert_eq!(version.to_string(), "its hypervisor is version 6.2.1, the image wants >=8");
-    }
+    /// Metadata of the host's aggregates wants another value of an image
+    /// property.
+    ImagePropertyDiffers {
+        /// The property.
+        property: String,
+        /// The image's value.
+        image: String,
+        /// Values that the aggregates allow.
+        allowed: Vec<String>,
+    },
+    /// The host's aggregates have no metadata for an extra spec.
+    MetadataMissing {
+        /// The extra spec's key.
+        spec: String,
+    },
+    /// No metadata of the host's aggregates meets an extra spec.
+    MetadataDiffers {
+        /// The extra spec's key.
+        spec: String,
+        /// Its value.
+        wanted: String,
+        /// What the aggregates have.
+        has: Vec<String>,
+    },
+    /// The host's aggregates admit other projects.
+    ProjectNotAdmitted {
+        /// The request's project.
+        project: Option<String>,
+        /// Projects they admit, the first few.
+        admitted: Vec<String>,
+    },
+    /// The host's aggregates admit other flavors.
+    FlavorNotAdmitted {
+        /// The request's flavor.
+        flavor: String,
+        /// Flavors they admit.
+        admitted: Vec<String>,
+    },
+    /// A figure of the host has reached its limit.
+    LimitReached {
+        /// The figure.
+        figure: Figure,
+        /// What it is.
+        has: i64,
+        /// It must be below this.
+        limit: i64,
+        /// Where the limit comes from.
+        source: Source,
+    },
+    /// The host is kept for isolated images.
+    Isolated,
+    /// The image is isolated and the host is not.
+    NotIsolated {
+        /// Id of the image.
+        image: String,
+    },
+    /// Servers that a hint keeps away from are here.
+    ServersHere {
+        /// The hint.
+        hint: &'static str,
+        /// The servers.
+        servers: Vec<Uuid>,
+    },
+    /// None of the servers that a hint wants is here.
+    NoneOfServersHere {
+        /// The hint.
+        hint: &'static str,
+        /// Servers it names.
+        wanted: usize,
+    },
+    /// The host's address is not in the request's network.
+    AddressOutside {
+        /// The address.
+        address: IpAddr,
+        /// The network.
+        network: String,
+    },
+    /// The request's query does not hold.
+    QueryFails {
+        /// The query.
+        query: String,
+        /// What the host has for each attribute that it names.
+        has: BTreeMap<String, String>,
+    },
+    /// The host does not report metrics that are weighed.
+    MetricsMissing {
+        /// Their names.
+        missing: Vec<String>,
+    },
+    /// The host has no PCI devices that could be given to servers.
+    NoPciDevices,
+    /// The host's PCI devices do not meet a request.
+    PciDevicesShort(Shortage),
+    /// None of the host's allocation candidates is left.
+    NoCandidateLeft,
+    /// The host's cores have no second threads.
+    NoThreads,
+    /// The host's NUMA topology is not known.
+    NumaUnknown,
+    /// The server's NUMA cells do not fit.
+    NumaMisfit(Misfit),
 }

@@ -1,21 +1,23 @@
 //! Which of the weighed hosts it is to be.
 
+use std::sync::Arc;
+
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use crate::config::EngineConfig;
-use crate::multiplier::order;
+use crate::ranking::Ranking;
 use crate::table::HostIx;
 use crate::weigh::Weighed;
 
 /// Hosts in the order in which they are to be tried, and how the first came
-/// to be the first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// to be the first. The order is worked out as far as it is asked for.
+#[derive(Clone, Debug)]
 pub struct Chosen {
-    /// All hosts; the rest keep the order of their weights.
-    pub hosts: Vec<HostIx>,
+    hosts: Arc<Vec<HostIx>>,
+    ranking: Ranking,
     /// How the first was found.
     pub draw: Draw,
 }
@@ -33,26 +35,45 @@ pub struct Draw {
     pub shuffled: usize,
 }
 
+impl Chosen {
+    /// Whether there is no host.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.hosts.is_empty()
+    }
+
+    /// The host to be tried after `tried` others.
+    pub fn after(&mut self, tried: usize) -> Option<HostIx> {
+        let place = self.ranking.first(tried + 1).get(tried)?;
+        self.hosts.get(*place as usize).copied()
+    }
+
+    /// All hosts in order.
+    #[must_use]
+    pub fn into_hosts(mut self) -> Vec<HostIx> {
+        let hosts = &self.hosts;
+        self.ranking.first(hosts.len()).iter().map(|place| hosts[*place as usize]).collect()
+    }
+}
+
 /// Orders hosts by weight, shuffles those of equal best weight if the
-/// configuration says so, and draws the first.
+/// configuration says so, and draws the first; the rest keep the order of
+/// their weights.
 #[must_use]
 pub fn choose(weighed: &Weighed, config: &EngineConfig, rng: &mut ChaCha8Rng) -> Chosen {
-    let mut places = weighed.ranking();
+    let mut ranking = weighed.ranked();
     let mut shuffled = 0;
-    if config.scheduler.shuffle_best_same_weighed_hosts && places.len() > 1 {
-        let best = weighed.weights[places[0]];
-        shuffled = places.partition_point(|p| order(weighed.weights[*p], best).is_eq());
-        places[..shuffled].shuffle(rng);
+    if config.scheduler.shuffle_best_same_weighed_hosts && ranking.len() > 1 {
+        shuffled = ranking.equal_best();
+        ranking.first_mut(shuffled).shuffle(rng);
     }
-    let from_best = config.subset().min(places.len());
+    let from_best = config.subset().min(ranking.len());
     // No number is drawn where nothing is to be decided: a seed then gives the
     // same choices whether the configuration has the option or not.
     let place = if from_best > 1 { rng.random_range(0..from_best) } else { 0 };
     if place > 0 {
-        places[..=place].rotate_right(1);
+        ranking.first_mut(place + 1).rotate_right(1);
     }
-    Chosen {
-        hosts: places.into_iter().map(|p| weighed.hosts[p]).collect(),
-        draw: Draw { from_best, place, shuffled },
-    }
+    let draw = Draw { from_best, place, shuffled };
+    Chosen { hosts: weighed.hosts.clone(), ranking, draw }
 }

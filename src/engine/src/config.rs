@@ -16,6 +16,12 @@ pub struct EngineConfig {
     /// The same for a host known from the message bus alone: nobody sends
     /// heartbeats there, so at least 2.5 x `scheduler_instance_sync_interval`.
     pub bus_down_time: i64,
+    /// Fill the NUMA cells of a host one after the other rather than spread
+    /// (`[compute] packing_host_numa_cells_allocation_strategy`).
+    pub pack_numa_cells: bool,
+    /// Builds that failed on a host do not count
+    /// (`[compute] consecutive_build_service_disable_threshold` is 0).
+    pub ignores_failed_builds: bool,
 }
 
 impl EngineConfig {
@@ -42,6 +48,9 @@ impl From<&Settings> for EngineConfig {
             metrics: settings.metrics.clone(),
             service_down_time: down,
             bus_down_time: down.max(sync.saturating_mul(5) / 2),
+            pack_numa_cells: settings.compute.packing_host_numa_cells_allocation_strategy,
+            ignores_failed_builds: settings.compute.consecutive_build_service_disable_threshold
+                == 0,
         }
     }
 }

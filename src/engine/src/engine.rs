@@ -63,7 +63,7 @@ impl Engine {
     pub fn new(settings: &Settings) -> Result<Self, RegistryError> {
         let config = EngineConfig::from(settings);
         Ok(Self {
-            filters: registry::filters(&config.scheduler.enabled_filters)?,
+            filters: registry::enabled_filters(&config.scheduler)?,
             weighers: registry::weighers(&config.scheduler.weight_classes)?,
             config,
         })
@@ -98,12 +98,7 @@ impl Engine {
         let round = Round { index: ask.index, forced: preselection.filters_skipped };
         let hosts = preselection.hosts.iter().copied().collect();
         let filters = chain::run(&self.filters, &cx, round, ask.offers, hosts)?;
-        let survivors: Vec<HostIx> = preselection
-            .hosts
-            .iter()
-            .copied()
-            .filter(|host| filters.left.hosts.contains(*host))
-            .collect();
+        let survivors = survivors(&preselection.hosts, &filters);
         let (plan, weighed) = self.weigh(&cx, survivors)?;
         Ok(Evaluation { preselection, filters, weighed, plan })
     }
@@ -131,6 +126,15 @@ impl Engine {
     /// view changes.
     #[must_use]
     pub fn explain(&self, ask: &Ask<'_>, evaluation: &Evaluation, detail: Detail) -> Explanation {
-        explain(ask.view, ask.offers, evaluation, self.config.normalisation(), detail)
+        explain(ask, evaluation, &self.config, detail)
     }
+}
+
+/// The hosts that all filters left, in the order given.
+fn survivors(hosts: &[HostIx], filters: &FilterRun) -> Vec<HostIx> {
+    let left = &filters.left.hosts;
+    if filters.eliminations().all(|(_, eliminated)| eliminated.is_empty()) {
+        return hosts.to_vec();
+    }
+    hosts.iter().copied().filter(|host| left.contains(*host)).collect()
 }

@@ -1,14 +1,19 @@
 //! Why this host and not that one: what a decision records.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use stowplan_config::WeightNormalization;
 
 use crate::chain::{FilterRun, Judged, Outcome};
 use crate::choose::Draw;
-use crate::engine::Evaluation;
+use crate::config::EngineConfig;
+use crate::engine::{Ask, Evaluation};
 use crate::filter::Verdict;
-use crate::multiplier::MultiplierSource;
+use crate::finding::Finding;
+use crate::idle_keys::idle_keys;
 use crate::offers::Offers;
+use crate::overrides::Source;
 use crate::reason::Reason;
 use crate::score::Score;
 use crate::table::HostIx;
@@ -51,6 +56,28 @@ pub struct Explanation {
     pub weights: WeightTable,
     /// How the first was found; null before a choice.
     pub draw: Option<Draw>,
+    /// What of settings and host aggregates is probably not meant as it is.
+    pub findings: Vec<Noted>,
+    /// Further ones.
+    pub more_findings: usize,
+}
+
+/// Findings that are told; the rest are counted.
+const FINDINGS: usize = 20;
+
+/// A finding.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Noted {
+    /// What it is, with names and values.
+    pub finding: Finding,
+    /// The finding as a sentence.
+    pub text: String,
+}
+
+impl From<Finding> for Noted {
+    fn from(finding: Finding) -> Self {
+        Self { text: finding.to_string(), finding }
+    }
 }
 
 /// What one filter did.
@@ -140,19 +167,19 @@ pub struct WeightPart {
     /// The multiplier of this host.
     pub multiplier: Score,
     /// Where the multiplier came from.
-    pub source: MultiplierSource,
+    pub source: Source,
     /// multiplier x normalised.
     pub product: Score,
 }
 
 /// Explains an evaluation. Ask before its hosts change.
 pub(crate) fn explain(
-    view: &dyn HostView,
-    offers: &Offers,
+    ask: &Ask<'_>,
     evaluation: &Evaluation,
-    normalization: WeightNormalization,
+    config: &EngineConfig,
     detail: Detail,
 ) -> Explanation {
+    let (view, offers) = (ask.view, ask.offers);
     let before = evaluation.preselection.hosts.len() + evaluation.preselection.removed.len();
     let filters = filters(
         view,
@@ -161,14 +188,37 @@ pub(crate) fn explain(
         evaluation.preselection.hosts.len(),
         detail.losers,
     );
+    let (findings, more_findings) = findings(ask, evaluation, config);
     Explanation {
         hosts: before,
         preselection: preselection(view, evaluation, detail.losers),
         filters,
         survivors: evaluation.weighed.hosts.len(),
-        weights: weights(view, evaluation, normalization, detail.weights),
+        weights: weights(view, evaluation, config.normalisation(), detail.weights),
         draw: None,
+        findings,
+        more_findings,
     }
+}
+
+/// The first findings, and how many there are besides. Each is told once,
+/// however many filters, weighers and sets of host aggregates come upon it.
+fn findings(ask: &Ask<'_>, evaluation: &Evaluation, config: &EngineConfig) -> (Vec<Noted>, usize) {
+    let of_filters = evaluation.filters.steps.iter().flat_map(|step| match &step.outcome {
+        Outcome::Judged(judged) => judged.predicate.findings(),
+        _ => Vec::new(),
+    });
+    let of_weighers = evaluation.plan.iter().flat_map(|plan| plan.findings(&evaluation.weighed));
+    let mut findings: Vec<Finding> = Vec::new();
+    for finding in of_filters.chain(of_weighers) {
+        if findings.len() < FINDINGS && !findings.contains(&finding) {
+            findings.push(finding);
+        }
+    }
+    findings.extend(idle_keys(ask.view, config, ask.request.request()));
+    let more = findings.len().saturating_sub(FINDINGS);
+    findings.truncate(FINDINGS);
+    (findings.into_iter().map(Noted::from).collect(), more)
 }
 
 fn preselection(
@@ -271,8 +321,14 @@ fn weights(
         normalization: normalization.as_str(),
         more_hosts: weighed.hosts.len() - places.len(),
         hosts: places.into_iter().map(|place| weight_row(view, evaluation, place)).collect(),
-        warnings: evaluation.plan.iter().flat_map(WeighPlan::warnings).collect(),
+        warnings: evaluation.plan.as_ref().map_or_else(Vec::new, warnings),
     }
+}
+
+/// Each warning once: many sets of host aggregates have the same one in them.
+fn warnings(plan: &WeighPlan) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    plan.warnings().filter(|warning| seen.insert(warning.clone())).collect()
 }
 
 fn weight_row(view: &dyn HostView, evaluation: &Evaluation, place: usize) -> WeightRow {

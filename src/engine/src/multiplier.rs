@@ -3,9 +3,10 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use serde::Serialize;
+use smallvec::SmallVec;
 use stowplan_model::pytext;
 
+use crate::overrides::{Overridable, Override, Source};
 use crate::table::{AggregateSet, Class, HostIx, PoolId};
 use crate::view::HostView;
 use crate::weigher::MultiplierRule;
@@ -17,47 +18,9 @@ pub struct Multipliers {
     rule: MultiplierRule,
     plain: f64,
     /// By the number of the aggregate set; empty when nothing overrides.
-    sets: Arc<Vec<Option<Override>>>,
-}
-
-/// What a set of host aggregates makes of a multiplier.
-#[derive(Clone, Debug)]
-struct Override {
-    value: f64,
-    source: MultiplierSource,
-}
-
-/// Where a host's multiplier came from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "from", rename_all = "snake_case")]
-pub enum MultiplierSource {
-    /// The option.
-    Option {
-        /// As `section.name`.
-        option: &'static str,
-    },
-    /// The lowest value among the host's aggregates.
-    Aggregate {
-        /// Id of the host aggregate.
-        id: i64,
-        /// Its name.
-        name: String,
-        /// Metadata key.
-        key: &'static str,
-    },
-    /// The option, because a value that is no number cancels the overrides.
-    Cancelled {
-        /// As `section.name`.
-        option: &'static str,
-        /// Id of the host aggregate with the bad value.
-        id: i64,
-        /// Its name.
-        name: String,
-        /// Metadata key.
-        key: &'static str,
-        /// The bad value.
-        value: String,
-    },
+    sets: Arc<Vec<Option<Override<f64>>>>,
+    /// The values alone: what the sum over hosts looks up.
+    values: Arc<Vec<f64>>,
 }
 
 impl Multipliers {
@@ -65,24 +28,22 @@ impl Multipliers {
     /// aggregates in use.
     pub(crate) fn resolve(view: &dyn HostView, rules: Vec<MultiplierRule>) -> Vec<Self> {
         let pool = view.aggregate_sets();
-        let mut sets: Vec<Vec<Option<Override>>> = vec![Vec::new(); rules.len()];
+        let mut sets: Vec<Vec<Option<Override<f64>>>> = vec![Vec::new(); rules.len()];
         for (id, set) in pool.iter() {
-            for (rule, sets) in rules.iter().zip(&mut sets) {
-                if let Some(found) = override_of(set, rule) {
-                    sets.resize(pool.len(), None);
-                    sets[id as usize] = Some(found);
+            for place in named_by(set, &rules) {
+                if let Some(found) = override_of(set, &rules[place]) {
+                    sets[place].resize(pool.len(), None);
+                    sets[place][id as usize] = Some(found);
                 }
             }
         }
-        rules
-            .into_iter()
-            .zip(sets)
-            .map(|(rule, sets)| Self {
-                plain: signed(&rule, rule.configured),
-                rule,
-                sets: Arc::new(sets),
-            })
-            .collect()
+        let rows = rules.into_iter().zip(sets).map(|(rule, sets)| {
+            let plain = signed(&rule, rule.configured);
+            let value = |set: &Option<Override<f64>>| set.as_ref().map_or(plain, |o| o.value);
+            let values = Arc::new(sets.iter().map(value).collect());
+            Self { rule, plain, sets: Arc::new(sets), values }
+        });
+        rows.collect()
     }
 
     /// The option's value before any sign is turned.
@@ -106,10 +67,7 @@ impl Multipliers {
     /// The multiplier of hosts in that set of aggregates.
     #[must_use]
     pub fn of_set(&self, set: PoolId) -> f64 {
-        match self.sets.get(set as usize) {
-            Some(Some(found)) => found.value,
-            _ => self.plain,
-        }
+        self.values.get(set as usize).copied().unwrap_or(self.plain)
     }
 
     /// The multiplier of one host.
@@ -120,10 +78,10 @@ impl Multipliers {
 
     /// Where the multiplier of hosts in that set comes from.
     #[must_use]
-    pub fn source(&self, set: PoolId) -> MultiplierSource {
+    pub fn source(&self, set: PoolId) -> Source {
         match self.sets.get(set as usize) {
             Some(Some(found)) => found.source.clone(),
-            _ => MultiplierSource::Option { option: self.rule.option },
+            _ => Source::Option { option: self.rule.option },
         }
     }
 
@@ -136,47 +94,38 @@ impl Multipliers {
 
     /// One sentence for each value in use that is no number.
     pub fn warnings(&self) -> impl Iterator<Item = String> + '_ {
-        self.sets.iter().flatten().filter_map(|o| match &o.source {
-            MultiplierSource::Cancelled { option, id, name, key, value } => Some(format!(
-                "host aggregate {id} ({name}) sets {key} to \"{value}\", which is no number: \
-                 its hosts take {option}"
-            )),
-            _ => None,
-        })
+        self.sets.iter().flatten().filter_map(|found| found.source.warning())
+    }
+
+    /// How far the multiplier reaches, whatever its sign: the largest one in
+    /// use, NaN counting as none.
+    #[must_use]
+    pub fn reach(&self) -> f64 {
+        let overrides = self.sets.iter().flatten().map(|found| found.value.abs());
+        overrides.fold(self.plain.abs(), f64::max)
     }
 }
 
-/// What a set of host aggregates makes of a rule: the lowest of its values;
-/// one that is no number cancels all.
-fn override_of(set: &AggregateSet, rule: &MultiplierRule) -> Option<Override> {
-    let mut lowest: Option<Override> = None;
-    for (aggregate, text) in set.values(rule.key) {
-        let Some(value) = pytext::float(text) else {
-            return Some(Override {
-                value: signed(rule, rule.configured),
-                source: MultiplierSource::Cancelled {
-                    option: rule.option,
-                    id: aggregate.id,
-                    name: aggregate.name.clone(),
-                    key: rule.key,
-                    value: text.to_owned(),
-                },
-            });
-        };
-        if lowest.as_ref().is_none_or(|low| order(value, low.value).is_lt()) {
-            lowest = Some(Override {
-                value,
-                source: MultiplierSource::Aggregate {
-                    id: aggregate.id,
-                    name: aggregate.name.clone(),
-                    key: rule.key,
-                },
-            });
+/// Places of the rules whose keys a set of host aggregates has. Most sets have
+/// few keys, so that looking through them is less than asking for each rule's.
+fn named_by(set: &AggregateSet, rules: &[MultiplierRule]) -> SmallVec<[usize; 4]> {
+    let mut places = SmallVec::new();
+    for key in set.iter().flat_map(|aggregate| aggregate.metadata.keys()) {
+        for (place, _) in rules.iter().enumerate().filter(|(_, rule)| rule.key == *key) {
+            if !places.contains(&place) {
+                places.push(place);
+            }
         }
     }
-    let mut lowest = lowest?;
-    lowest.value = signed(rule, lowest.value);
-    Some(lowest)
+    places
+}
+
+/// What a set of host aggregates makes of a rule.
+fn override_of(set: &AggregateSet, rule: &MultiplierRule) -> Option<Override<f64>> {
+    let option = Overridable { option: rule.option, key: rule.key, configured: rule.configured };
+    let mut found = option.on(set, pytext::float, |a, b| order(a, b).is_lt())?;
+    found.value = signed(rule, found.value);
+    Some(found)
 }
 
 fn signed(rule: &MultiplierRule, value: f64) -> f64 {

@@ -5,8 +5,15 @@
 //! host-by-host rule in their order (no reciprocal, no fused multiply-add), so
 //! that the result is equal to the last bit.
 
+use std::sync::Arc;
+
 use crate::fault::StageFault;
-use crate::multiplier::{MultiplierSource, Multipliers, order};
+use crate::finding::Finding;
+use crate::multiplier::{Multipliers, order};
+use crate::overrides::Source;
+use crate::range::range;
+use crate::ranking::Ranking;
+use crate::reach::{Reach, outweighing};
 use crate::request::RequestCx;
 use crate::table::{Class, HostIx, PoolId};
 use crate::view::HostView;
@@ -61,7 +68,7 @@ impl WeighPlan {
     pub fn weigh(&self, view: &dyn HostView, hosts: Vec<HostIx>) -> Result<Weighed, StageFault> {
         let mut weights = vec![0.0; hosts.len()];
         if hosts.len() <= 1 {
-            return Ok(Weighed { hosts, weights, columns: Vec::new() });
+            return Ok(Weighed::new(hosts, weights, Vec::new()));
         }
         let mut columns = Vec::with_capacity(self.rows.len());
         for row in &self.rows {
@@ -72,10 +79,10 @@ impl WeighPlan {
         for (n, weights) in strips {
             let at = n * STRIP;
             for (row, column) in self.rows.iter().zip(&columns) {
-                row.add(weights, &column.part(at, weights.len()), &sets, at);
+                row.add(weights, column, &sets, at);
             }
         }
-        Ok(Weighed { hosts, weights, columns })
+        Ok(Weighed::new(hosts, weights, columns))
     }
 
     /// The set of host aggregates of each host; empty when none matters.
@@ -83,8 +90,24 @@ impl WeighPlan {
         if !self.rows.iter().any(|row| row.multipliers.has_overrides()) {
             return Vec::new();
         }
-        let classes = view.classes(Class::Aggregates);
-        hosts.iter().map(|host| classes.value(*host)).collect()
+        let mut sets = vec![0; hosts.len()];
+        view.classes(Class::Aggregates).gather(hosts, &mut sets, |set| set);
+        sets
+    }
+
+    /// What is to be known of the weighers and their settings: items that
+    /// cannot be read, and a weigher beside which all others together do not
+    /// count.
+    #[must_use]
+    pub fn findings(&self, weighed: &Weighed) -> Vec<Finding> {
+        let mut findings: Vec<Finding> =
+            self.rows.iter().flat_map(|row| row.raw.findings()).collect();
+        let rows = self.rows.iter().zip(&weighed.columns);
+        let reaches = rows
+            .filter(|(_, column)| !column.is_flat())
+            .map(|(row, _)| Reach { weigher: row.weigher, reach: row.multipliers.reach() });
+        findings.extend(outweighing(&reaches.collect::<Vec<_>>()));
+        findings
     }
 
     /// How each weigher came to its share of the weight of the host at `at`.
@@ -93,7 +116,7 @@ impl WeighPlan {
         let set = view.classes(Class::Aggregates).value(weighed.hosts[at]);
         let rows = self.rows.iter().zip(&weighed.columns);
         rows.map(|(row, column)| {
-            let raw = column.raw[at];
+            let raw = column.value(at);
             let normalised = column.normalise(raw);
             let multiplier = row.multipliers.of_set(set);
             Share {
@@ -112,46 +135,55 @@ impl WeighPlan {
 impl PlanRow {
     /// The clamped raw values of `hosts` and the ends of their range.
     fn column(&self, view: &dyn HostView, hosts: &[HostIx]) -> Result<RawColumn, StageFault> {
+        let bounds = &self.bounds;
+        if let Some(value) = self.raw.constant().filter(|_| *bounds == Bounds::NONE) {
+            let constant = Some(value);
+            return Ok(RawColumn { raw: Vec::new(), low: value, high: value, constant });
+        }
         let mut raw = vec![0.0; hosts.len()];
         self.raw.fill(view, hosts, &mut raw).map_err(StageFault::at(self.weigher))?;
-        if self.bounds != Bounds::NONE {
+        if *bounds != Bounds::NONE {
             for value in &mut raw {
-                *value = self.bounds.clamp(*value);
+                *value = bounds.clamp(*value);
             }
         }
-        let first = raw.first().copied().unwrap_or_default();
-        let (mut low, mut high) = (first, first);
-        for value in &raw {
-            if order(*value, low).is_lt() {
-                low = *value;
-            }
-            if order(*value, high).is_gt() {
-                high = *value;
-            }
-        }
-        Ok(RawColumn {
-            raw,
-            low: self.bounds.lowest.unwrap_or(low),
-            high: self.bounds.highest.unwrap_or(high),
-        })
+        let (low, high) = range(&raw);
+        let (low, high) = (bounds.lowest.unwrap_or(low), bounds.highest.unwrap_or(high));
+        Ok(RawColumn { raw, low, high, constant: None })
     }
 
     /// Adds this weigher's share to the weights of a strip that begins at
     /// host `at`.
-    fn add(&self, weights: &mut [f64], column: &Strip<'_>, sets: &[PoolId], at: usize) {
+    fn add(&self, weights: &mut [f64], column: &RawColumn, sets: &[PoolId], at: usize) {
         let multipliers = &self.multipliers;
-        if column.is_flat() && multipliers.all_finite() {
+        if column.is_flat() {
+            self.add_flat(weights, sets, at);
             return;
         }
+        let raw = &column.raw[at..at + weights.len()];
+        let (low, span) = (column.low, column.high - column.low);
         if multipliers.has_overrides() {
-            for ((weight, raw), set) in weights.iter_mut().zip(column.raw).zip(&sets[at..]) {
-                *weight += multipliers.of_set(*set) * column.normalise(*raw);
+            for ((weight, raw), set) in weights.iter_mut().zip(raw).zip(&sets[at..]) {
+                *weight += multipliers.of_set(*set) * ((raw - low) / span);
             }
         } else {
             let multiplier = multipliers.plain();
-            for (weight, raw) in weights.iter_mut().zip(column.raw) {
-                *weight += multiplier * column.normalise(*raw);
+            for (weight, raw) in weights.iter_mut().zip(raw) {
+                *weight += multiplier * ((raw - low) / span);
             }
+        }
+    }
+
+    /// Where all hosts are equal each gets 0, which only a multiplier that is
+    /// no finite number turns into something else.
+    fn add_flat(&self, weights: &mut [f64], sets: &[PoolId], at: usize) {
+        let multipliers = &self.multipliers;
+        if multipliers.all_finite() {
+            return;
+        }
+        for (place, weight) in weights.iter_mut().enumerate() {
+            let set = sets.get(at + place).copied().unwrap_or_default();
+            *weight += multipliers.of_set(set) * 0.0;
         }
     }
 }
@@ -159,29 +191,18 @@ impl PlanRow {
 /// Raw values of one weigher with the ends of their range.
 #[derive(Clone, Debug)]
 struct RawColumn {
+    /// By the place of the host; empty when all have `constant`.
     raw: Vec<f64>,
     low: f64,
     high: f64,
+    constant: Option<f64>,
 }
 
 impl RawColumn {
-    fn part(&self, at: usize, len: usize) -> Strip<'_> {
-        Strip { raw: &self.raw[at..at + len], low: self.low, high: self.high }
+    fn value(&self, place: usize) -> f64 {
+        self.constant.unwrap_or_else(|| self.raw[place])
     }
 
-    fn normalise(&self, raw: f64) -> f64 {
-        self.part(0, 0).normalise(raw)
-    }
-}
-
-/// A part of a [`RawColumn`].
-struct Strip<'a> {
-    raw: &'a [f64],
-    low: f64,
-    high: f64,
-}
-
-impl Strip<'_> {
     /// Whether all hosts are equal to this weigher.
     fn is_flat(&self) -> bool {
         self.low == self.high
@@ -196,9 +217,9 @@ impl Strip<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Weighed {
     /// The hosts, in the order they were given.
-    pub hosts: Vec<HostIx>,
+    pub hosts: Arc<Vec<HostIx>>,
     /// Their weights.
-    pub weights: Vec<f64>,
+    pub weights: Arc<Vec<f64>>,
     columns: Vec<RawColumn>,
 }
 
@@ -214,41 +235,51 @@ pub struct Share {
     /// The multiplier of this host.
     pub multiplier: f64,
     /// Where the multiplier came from.
-    pub source: MultiplierSource,
+    pub source: Source,
     /// multiplier x normalised.
     pub product: f64,
 }
 
 impl Weighed {
+    fn new(hosts: Vec<HostIx>, weights: Vec<f64>, columns: Vec<RawColumn>) -> Self {
+        Self { hosts: Arc::new(hosts), weights: Arc::new(weights), columns }
+    }
+
     /// Whether the weights have shares: with one host or none they do not.
     #[must_use]
     pub fn has_shares(&self) -> bool {
         !self.columns.is_empty()
     }
 
-    /// Places of the hosts by weight, the highest first; equal weights keep
-    /// the order given.
+    /// Places of the hosts by weight, found as far as they are asked for: the
+    /// highest first; equal weights keep the order given.
     #[must_use]
-    pub fn ranking(&self) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..self.hosts.len()).collect();
-        places.sort_by(|a, b| order(self.weights[*b], self.weights[*a]));
-        places
+    pub fn ranked(&self) -> Ranking {
+        Ranking::new(self.weights.clone())
     }
 
-    /// The first `k` of [`Weighed::ranking`], without sorting all hosts.
+    /// Places of all hosts by weight.
+    #[must_use]
+    pub fn ranking(&self) -> Vec<usize> {
+        let mut ranking = self.ranked();
+        ranking.first(self.hosts.len()).iter().map(|place| *place as usize).collect()
+    }
+
+    /// The first `k` of [`Weighed::ranking`]. For few of many this is one look
+    /// at each weight.
     #[must_use]
     pub fn best(&self, k: usize) -> Vec<usize> {
-        let mut best: Vec<usize> = Vec::with_capacity(k.min(self.hosts.len()) + 1);
-        for (place, weight) in self.weights.iter().enumerate() {
+        let weights = self.weights.as_slice();
+        let mut best: Vec<usize> = Vec::with_capacity(k.min(weights.len()) + 1);
+        for (place, weight) in weights.iter().enumerate() {
             let full = best.len() == k;
-            if full && best.last().is_none_or(|worst| order(*weight, self.weights[*worst]).is_le())
-            {
+            if full && best.last().is_none_or(|worst| order(*weight, weights[*worst]).is_le()) {
                 continue;
             }
             if full {
                 best.pop();
             }
-            let at = best.partition_point(|b| order(self.weights[*b], *weight).is_ge());
+            let at = best.partition_point(|b| order(weights[*b], *weight).is_ge());
             best.insert(at, place);
         }
         best

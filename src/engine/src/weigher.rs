@@ -4,6 +4,7 @@ use stowplan_config::WeightNormalization;
 
 use crate::config::EngineConfig;
 use crate::fault::Fault;
+use crate::finding::Finding;
 use crate::multiplier::Multipliers;
 use crate::request::RequestCx;
 use crate::table::HostIx;
@@ -51,6 +52,31 @@ pub trait RawScore: Send + Sync {
             *slot = self.one(view, *host)?;
         }
         Ok(())
+    }
+
+    /// The raw value of every host, where the request makes it the same for
+    /// all of them.
+    fn constant(&self) -> Option<f64> {
+        None
+    }
+
+    /// What of the settings could not be used.
+    fn findings(&self) -> Vec<Finding> {
+        Vec::new()
+    }
+}
+
+/// The raw value of a weigher that has nothing to say of a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constant(pub f64);
+
+impl RawScore for Constant {
+    fn one(&self, _view: &dyn HostView, _host: HostIx) -> Result<f64, Fault> {
+        Ok(self.0)
+    }
+
+    fn constant(&self) -> Option<f64> {
+        Some(self.0)
     }
 }
 

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use stowplan_model::pyvalue;
 
-use super::evaluate::{Failure, Outcome, Result};
+use super::evaluate::{Failure, Outcome, Result, Selection};
+use super::state::HostState;
 use crate::explain::WeightRow;
 
 /// What a scenario expects.
@@ -20,6 +22,10 @@ pub struct Expected {
     weighed: Option<Vec<ExpectedWeight>>,
     /// Candidates that stand, by host.
     candidates: Option<BTreeMap<String, Vec<u32>>>,
+    /// Attributes of a host as reported.
+    state: Option<Map<String, Value>>,
+    /// The same after the server was placed.
+    after_consume: Option<Map<String, Value>>,
     /// The request fails.
     error: Option<ExpectedError>,
     /// What this form does not compare: it must not pass unseen.
@@ -64,9 +70,13 @@ const TOLERANCE: f64 = 1e-12;
 pub fn check(expected: &Expected, result: &Result) -> Vec<Difference> {
     let mut differences = Differences(Vec::new());
     match (result, &expected.error) {
-        (Ok(outcome), None) => differences.outcome(expected, outcome),
-        (Ok(outcome), Some(error)) => {
-            differences.add("error", json!(error), json!({"filtered": outcome.filtered}));
+        (Ok(Outcome::Selection(selection)), None) => differences.selection(expected, selection),
+        (Ok(Outcome::HostState(state)), None) => differences.host_state(expected, state),
+        (Ok(Outcome::Selection(selection)), Some(error)) => {
+            differences.add("error", json!(error), json!({"filtered": selection.filtered}));
+        }
+        (Ok(Outcome::HostState(state)), Some(error)) => {
+            differences.add("error", json!(error), json!(state));
         }
         (Err(Failure::Request(fault)), Some(error)) => {
             let got = ExpectedError {
@@ -80,7 +90,7 @@ pub fn check(expected: &Expected, result: &Result) -> Vec<Difference> {
         }
     }
     for (what, expected) in &expected.other {
-        let got = json!("this is not compared in a scenario of the select form");
+        let got = json!("nothing here compares this");
         differences.add(what, expected.clone(), got);
     }
     differences.0
@@ -110,18 +120,48 @@ impl Differences {
         }
     }
 
-    fn outcome(&mut self, expected: &Expected, outcome: &Outcome) {
+    fn selection(&mut self, expected: &Expected, selection: &Selection) {
         if let Some(filtered) = &expected.filtered {
-            self.compare("filtered", filtered, &outcome.filtered);
+            self.compare("filtered", filtered, &selection.filtered);
         }
         if let Some(eliminated) = &expected.eliminated_by {
-            self.compare("eliminated_by", eliminated, &outcome.eliminated_by);
+            self.compare("eliminated_by", eliminated, &selection.eliminated_by);
         }
         if let Some(candidates) = &expected.candidates {
-            self.compare("candidates", candidates, &outcome.candidates);
+            self.compare("candidates", candidates, &selection.candidates);
         }
         if let Some(weighed) = &expected.weighed {
-            self.weighed(weighed, &outcome.explanation.weights.hosts);
+            self.weighed(weighed, &selection.explanation.weights.hosts);
+        }
+        self.not_of_this_form("state", &expected.state);
+        self.not_of_this_form("after_consume", &expected.after_consume);
+    }
+
+    fn host_state(&mut self, expected: &Expected, got: &HostState) {
+        let parts = [
+            ("state", &expected.state, &got.state),
+            ("after_consume", &expected.after_consume, &got.after_consume),
+        ];
+        for (part, expected, got) in parts {
+            for (name, expected) in expected.iter().flatten() {
+                let value = got.get(name).unwrap_or(&Value::Null);
+                if !got.contains_key(name) || !pyvalue::equal(expected, value) {
+                    self.add(format!("{name} of {part}"), expected.clone(), value.clone());
+                }
+            }
+        }
+        self.not_of_this_form("filtered", &expected.filtered);
+        self.not_of_this_form("eliminated_by", &expected.eliminated_by);
+        self.not_of_this_form("candidates", &expected.candidates);
+        let weighed = expected.weighed.as_ref().map(Vec::len);
+        self.not_of_this_form("weighed", &weighed);
+    }
+
+    /// What is expected and never comes of such a scenario must not pass.
+    fn not_of_this_form<T: Serialize>(&mut self, what: &str, expected: &Option<T>) {
+        if let Some(expected) = expected {
+            let got = json!("this does not come of a scenario of this form");
+            self.add(what, json!(expected), got);
         }
     }
 
@@ -251,6 +291,23 @@ mod tests {
     #[test]
     fn what_is_not_compared_does_not_pass() {
         assert_eq!(differences(r#"{"selections": []}"#), ["selections"]);
+    }
+
+    #[test]
+    fn a_state_is_compared_by_name() {
+        let case = r#"{
+            "id": "state", "compute_node": {"free_disk_gb": 2, "vcpus": 4, "vcpus_used": 1},
+            "request": {"flavor": {"vcpus": 2}},
+            "expect": {
+                "state": {"free_disk_mb": 2048, "vcpus_used": 1, "colour": null},
+                "after_consume": {"vcpus_used": 4, "num_io_ops": 1}, "filtered": []
+            }
+        }"#;
+        let scenarios = parse(case).unwrap();
+        let result = evaluate(&scenarios[0], &Settings::default(), &[]);
+        let differences = check(scenarios[0].expect.as_ref().unwrap(), &result);
+        let what: Vec<&str> = differences.iter().map(|d| d.what.as_str()).collect();
+        assert_eq!(what, ["colour of state", "vcpus_used of after_consume", "filtered"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use serde::Serialize;
 use stowplan_config::{OptionError, Settings};
 
 use super::Scenario;
+use super::state::{HostState, state};
 use crate::engine::{Ask, Engine, Evaluation};
 use crate::explain::{Detail, Explanation};
 use crate::fault::StageFault;
@@ -16,13 +17,35 @@ use crate::table::{HostIx, HostTable};
 
 /// What came of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+#[serde(untagged)]
+pub enum Outcome {
+    /// Of the select form.
+    Selection(Box<Selection>),
+    /// Of the state form.
+    HostState(HostState),
+}
+
+impl Outcome {
+    /// What filters and weighers made of the hosts; `None` for a scenario of
+    /// another form.
+    #[must_use]
+    pub fn into_selection(self) -> Option<Selection> {
+        match self {
+            Self::Selection(selection) => Some(*selection),
+            Self::HostState(_) => None,
+        }
+    }
+}
+
+/// What filters and weighers made of the hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Selection {
     /// Hosts that passed, as `host/node`, in order.
     pub filtered: Vec<String>,
     /// The filter that eliminated each other host; `pre` means the request's
     /// own lists of hosts.
     pub eliminated_by: BTreeMap<String, String>,
-    /// Candidates that still stand of each host that a filter left only some.
+    /// Candidates that still stand of each host that passed.
     pub candidates: BTreeMap<String, Vec<u32>>,
     /// Everything, with reasons and the table of weights.
     pub explanation: Explanation,
@@ -64,7 +87,11 @@ const PRESELECTION: &str = "pre";
 /// The request fails, or the scenario names an option, filter or weigher that
 /// does not exist.
 pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, String)]) -> Result {
-    let engine = Engine::new(&settings(scenario, base, overrides)?)?;
+    let settings = settings(scenario, base, overrides)?;
+    if let Some(record) = &scenario.compute_node {
+        return Ok(Outcome::HostState(state(scenario, record, &settings)?));
+    }
+    let engine = Engine::new(&settings)?;
     let mut table = HostTable::new();
     let mut hosts = Vec::with_capacity(scenario.hosts.len());
     let mut offers = Offers::default();
@@ -94,7 +121,8 @@ pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, Stri
     };
     let evaluation = engine.evaluate(&ask)?;
     let explanation = engine.explain(&ask, &evaluation, Detail::ALL);
-    Ok(outcome(scenario, &evaluation, explanation))
+    let selection = selection(scenario, &offers, &evaluation, explanation);
+    Ok(Outcome::Selection(Box::new(selection)))
 }
 
 fn settings(
@@ -119,7 +147,12 @@ fn settings(
     Ok(settings)
 }
 
-fn outcome(scenario: &Scenario, evaluation: &Evaluation, explanation: Explanation) -> Outcome {
+fn selection(
+    scenario: &Scenario,
+    offers: &Offers,
+    evaluation: &Evaluation,
+    explanation: Explanation,
+) -> Selection {
     let name = |host: HostIx| scenario.hosts[host.index()].name();
     let before = evaluation.preselection.removed.iter();
     let mut eliminated_by: BTreeMap<String, String> =
@@ -128,14 +161,14 @@ fn outcome(scenario: &Scenario, evaluation: &Evaluation, explanation: Explanatio
         eliminated_by.extend(eliminated.iter().map(|host| (name(host), filter.to_owned())));
     }
     let survivors = &evaluation.weighed.hosts;
-    Outcome {
+    Selection {
         filtered: survivors.iter().map(|host| name(*host)).collect(),
         eliminated_by,
         candidates: survivors
             .iter()
-            .filter_map(|host| {
-                let kept = evaluation.filters.left.kept(*host)?;
-                Some((name(*host), kept.candidates.clone()))
+            .map(|host| {
+                let standing = offers.standing(&evaluation.filters.left, *host);
+                (name(*host), standing.map(|(number, _)| number).collect())
             })
             .collect(),
         explanation,

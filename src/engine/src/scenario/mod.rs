@@ -8,19 +8,23 @@
 mod check;
 mod evaluate;
 mod host;
+mod state;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use stowplan_model::Micros;
+use stowplan_model::host::HostReport;
 use stowplan_model::request::ScheduleRequest;
 
 pub use check::{Difference, Expected, check};
-pub use evaluate::{Failure, Outcome, Result, evaluate};
+pub use evaluate::{Failure, Outcome, Result, Selection, evaluate};
 pub use host::{Candidate, ScenarioHost};
+pub use state::HostState;
 
 use crate::fault::{Fault, StageFault};
 
-/// One scenario of the select form. Keys that are not listed are let pass.
+/// One scenario: of the select form, or with `compute_node` of the state form.
+/// Keys that are not listed are let pass.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Scenario {
     /// Name of the case.
@@ -29,7 +33,12 @@ pub struct Scenario {
     #[serde(default)]
     pub note: Option<String>,
     /// Hosts in the order in which equal weights keep them.
+    #[serde(default)]
     pub hosts: Vec<ScenarioHost>,
+    /// The record of a compute node: the scenario asks for its state and for
+    /// what the request's server leaves of it, not for a choice.
+    #[serde(default)]
+    pub compute_node: Option<HostReport>,
     /// The request; what is missing has the defaults of [`Scenario::request`].
     #[serde(default)]
     request: Map<String, Value>,
@@ -98,11 +107,13 @@ pub fn parse(text: &str) -> std::result::Result<Vec<Scenario>, ScenarioError> {
     let scenarios = items.into_iter().enumerate().map(|(n, item)| {
         let id = item.get("id").and_then(Value::as_str).unwrap_or("without id");
         let id = id.to_owned();
-        serde_json::from_value(item).map_err(|error| ScenarioError::Item {
-            place: n + 1,
-            id,
-            error,
-        })
+        let has_form = ["hosts", "compute_node"].iter().any(|key| item.get(key).is_some());
+        let scenario = if has_form {
+            serde_json::from_value(item)
+        } else {
+            Err(serde::de::Error::custom("expected hosts, or a compute_node"))
+        };
+        scenario.map_err(|error| ScenarioError::Item { place: n + 1, id, error })
     });
     scenarios.collect()
 }

@@ -58,9 +58,9 @@ impl RawScore for FreeCpus {
     }
 
     fn fill(&self, view: &dyn HostView, hosts: &[HostIx], out: &mut [f64]) -> Result<(), Fault> {
-        let total = view.column(Figure::VcpusTotal);
-        let used = view.column(Figure::VcpusUsed);
-        let ratio = view.ratios(Ratio::Cpu);
+        let mut total = view.column(Figure::VcpusTotal).cursor();
+        let mut used = view.column(Figure::VcpusUsed).cursor();
+        let mut ratio = view.ratios(Ratio::Cpu).cursor();
         for (host, slot) in hosts.iter().zip(out) {
             *slot = free(total.value(*host), ratio.value(*host), used.value(*host));
         }

@@ -8,7 +8,7 @@ use crate::multiplier::Multipliers;
 use crate::request::RequestCx;
 use crate::table::{Figure, HostIx};
 use crate::view::HostView;
-use crate::weigher::{Bounds, MultiplierRule, RawScore, Weigher};
+use crate::weigher::{Bounds, Constant, MultiplierRule, RawScore, Weigher};
 
 /// A weigher whose raw value is one figure of the host.
 #[derive(Clone, Copy)]
@@ -21,6 +21,13 @@ pub struct FigureWeigher {
     negated: bool,
     /// An amount: counted from 0 where Nova does so.
     amount: bool,
+    /// Whether the settings say not to look at the figure.
+    ignored: fn(&EngineConfig) -> bool,
+}
+
+/// Of a figure that is always looked at.
+const fn never(_config: &EngineConfig) -> bool {
+    false
 }
 
 /// `RAMWeigher`: MiB of memory left.
@@ -32,6 +39,7 @@ pub const RAM: FigureWeigher = FigureWeigher {
     configured: |config| config.scheduler.ram_weight_multiplier,
     negated: false,
     amount: true,
+    ignored: never,
 };
 
 /// `DiskWeigher`: MiB of disk left.
@@ -43,6 +51,7 @@ pub const DISK: FigureWeigher = FigureWeigher {
     configured: |config| config.scheduler.disk_weight_multiplier,
     negated: false,
     amount: true,
+    ignored: never,
 };
 
 /// `IoOpsWeigher`: builds, resizes and the like going on. Its multiplier is
@@ -55,6 +64,7 @@ pub const IO_OPS: FigureWeigher = FigureWeigher {
     configured: |config| config.scheduler.io_ops_weight_multiplier,
     negated: false,
     amount: true,
+    ignored: never,
 };
 
 /// `BuildFailureWeigher`: builds that failed since the last success. Option
@@ -67,6 +77,31 @@ pub const BUILD_FAILURE: FigureWeigher = FigureWeigher {
     configured: |config| config.scheduler.build_failure_weight_multiplier,
     negated: true,
     amount: false,
+    ignored: |config| config.ignores_failed_builds,
+};
+
+/// `HypervisorVersionWeigher`: the newer the higher.
+pub const HYPERVISOR_VERSION: FigureWeigher = FigureWeigher {
+    name: "HypervisorVersionWeigher",
+    figure: Figure::HypervisorVersion,
+    option: "filter_scheduler.hypervisor_version_weight_multiplier",
+    key: "hypervisor_version_weight_multiplier",
+    configured: |config| config.scheduler.hypervisor_version_weight_multiplier,
+    negated: false,
+    amount: false,
+    ignored: never,
+};
+
+/// `NumInstancesWeigher`: servers on the host. Its multiplier is 0 by default.
+pub const NUM_INSTANCES: FigureWeigher = FigureWeigher {
+    name: "NumInstancesWeigher",
+    figure: Figure::NumInstances,
+    option: "filter_scheduler.num_instances_weight_multiplier",
+    key: "num_instances_weight_multiplier",
+    configured: |config| config.scheduler.num_instances_weight_multiplier,
+    negated: false,
+    amount: false,
+    ignored: never,
 };
 
 impl Weigher for FigureWeigher {
@@ -89,9 +124,12 @@ impl Weigher for FigureWeigher {
 
     fn prepare(
         &self,
-        _cx: &RequestCx<'_>,
+        cx: &RequestCx<'_>,
         _multipliers: &Multipliers,
     ) -> Result<Box<dyn RawScore>, Fault> {
+        if (self.ignored)(cx.config) {
+            return Ok(Box::new(Constant(0.0)));
+        }
         Ok(Box::new(OneFigure(self.figure)))
     }
 }
@@ -104,10 +142,7 @@ impl RawScore for OneFigure {
     }
 
     fn fill(&self, view: &dyn HostView, hosts: &[HostIx], out: &mut [f64]) -> Result<(), Fault> {
-        let column = view.column(self.0);
-        for (host, slot) in hosts.iter().zip(out) {
-            *slot = column.value(*host) as f64;
-        }
+        view.column(self.0).gather(hosts, out, |value| value as f64);
         Ok(())
     }
 }

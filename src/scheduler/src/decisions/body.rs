@@ -144,6 +144,8 @@ mod tests {
                     warnings: Vec::new(),
                 },
                 draw: None,
+                findings: Vec::new(),
+                more_findings: 0,
             },
         }
     }

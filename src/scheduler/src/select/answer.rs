@@ -2,6 +2,7 @@
 
 use serde::ser::{SerializeMap, SerializeStruct};
 use serde::{Serialize, Serializer};
+use stowplan_engine::offers::Mappings;
 use stowplan_ledger::Image;
 use stowplan_model::Uuid;
 use stowplan_placement::candidates::{Candidate, CandidateQuery};
@@ -67,6 +68,11 @@ pub struct AllocationRequest {
 }
 
 impl AllocationRequest {
+    /// Suffixes of groups with their providers, as filters look at them.
+    pub(super) fn groups(&self) -> Mappings {
+        self.mappings.iter().cloned().collect()
+    }
+
     /// A candidate with everything named, so that it outlives its image.
     pub(super) fn of(image: &Image, query: &CandidateQuery, candidate: &Candidate) -> Self {
         let mut allocations: Vec<(Uuid, Vec<(String, i64)>)> = Vec::with_capacity(1);

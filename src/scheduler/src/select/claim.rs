@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use stowplan_config::Settings;
 use stowplan_engine::chain::{self, Round};
 use stowplan_engine::preselect::preselect;
-use stowplan_engine::{HostSet, HostView, Offers, RequestCx, Undo, consume};
+use stowplan_engine::{Claimed, HostSet, HostView, Offers, RequestCx, Undo, consume};
 use stowplan_ledger::image::consumers::Consumer;
 use stowplan_ledger::rows::{DecisionRow, Origin, OriginKind};
 use stowplan_ledger::{Change, Image, Record};
@@ -183,7 +183,10 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
             let host = &placed.destination.host;
             return Err(Lost::Race(format!("{by} no longer passes host {host} (server {index})")));
         }
-        consume(&mut table, &mut undo, &mut checked, host);
+        let mappings = placed.destination.allocation_request.groups();
+        let claimed = Claimed::of(&mappings, run.left.kept(host));
+        // The decision has told what could not be taken.
+        let _ = consume(&mut table, &mut undo, &mut checked, host, means.engine.config(), claimed);
     }
     Ok(())
 }

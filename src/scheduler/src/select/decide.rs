@@ -8,8 +8,8 @@ use stowplan_config::Settings;
 use stowplan_engine::choose::Chosen;
 use stowplan_engine::table::HostIx;
 use stowplan_engine::{
-    Ask, CheckedRequest, Detail, Engine, Evaluation, Explanation, HostTable, HostView, Offers,
-    Undo, consume,
+    Ask, CheckedRequest, Claimed, Detail, Engine, Evaluation, Explanation, HostTable, HostView,
+    Offers, Survivors, Undo, consume,
 };
 use stowplan_ledger::{Change, Image};
 use stowplan_model::request::ScheduleRequest;
@@ -182,17 +182,25 @@ struct Session<'a> {
 impl Session<'_> {
     fn place(&mut self, index: usize, instance: Uuid) -> Result<Option<Placed>, Failure> {
         self.checked.turn_to(instance);
-        let (chosen, explanation) = self.rank(index)?;
+        let (mut chosen, left, mut explanation) = self.rank(index)?;
         let mut exhausted = Vec::new();
         let mut placed = None;
-        for host in &chosen.hosts {
-            match self.take(*host, instance)? {
+        while let Some(host) = chosen.after(exhausted.len()) {
+            match self.take(host, instance)? {
                 Some(found) => {
-                    placed = Some((*host, found));
+                    placed = Some((host, found));
                     break;
                 }
-                None => exhausted.push(self.table.facts(*host).host.clone()),
+                None => exhausted.push(self.table.facts(host).host.clone()),
             }
+        }
+        if let Some((host, found)) = &placed {
+            let config = self.means.engine.config();
+            let mappings = found.destination.allocation_request.groups();
+            let claimed = Claimed::of(&mappings, left.kept(*host));
+            let findings =
+                consume(&mut self.table, &mut self.undo, &mut self.checked, *host, config, claimed);
+            explanation.findings.extend(findings.into_iter().map(Into::into));
         }
         let place = placed.as_ref().map(|(_, found)| &found.destination);
         self.trace.servers.push(ServerTrace {
@@ -201,14 +209,20 @@ impl Session<'_> {
             explanation,
             exhausted,
         });
-        self.hosts = chosen.hosts;
-        let Some((host, found)) = placed else { return Ok(None) };
-        consume(&mut self.table, &mut self.undo, &mut self.checked, host);
-        Ok(Some(found))
+        if self.ranks_again() {
+            self.hosts = chosen.into_hosts();
+        }
+        Ok(placed.map(|(_, found)| found))
+    }
+
+    /// Whether the order of all hosts matters beyond the one that is taken: for
+    /// further servers, or for alternates.
+    fn ranks_again(&self) -> bool {
+        self.means.order.instances.len() > 1 || self.means.order.alternates > 0
     }
 
     /// Filters, weighs and orders the hosts for the server in turn.
-    fn rank(&mut self, index: usize) -> Result<(Chosen, Explanation), Failure> {
+    fn rank(&mut self, index: usize) -> Result<(Chosen, Survivors, Explanation), Failure> {
         let offers = Offers::default();
         let ask = Ask {
             view: &self.table,
@@ -221,8 +235,8 @@ impl Session<'_> {
         let evaluation: Evaluation = self.means.engine.evaluate(&ask)?;
         let chosen = self.means.engine.choose(&evaluation, &mut self.rng);
         let mut explanation = self.means.engine.explain(&ask, &evaluation, self.detail());
-        explanation.draw = (!chosen.hosts.is_empty()).then_some(chosen.draw);
-        Ok((chosen, explanation))
+        explanation.draw = (!chosen.is_empty()).then_some(chosen.draw);
+        Ok((chosen, evaluation.filters.left, explanation))
     }
 
     /// How much is kept of each server: all of one, less of each of many.
@@ -238,8 +252,7 @@ impl Session<'_> {
         let order = self.means.order;
         let now = self.later.as_ref().unwrap_or(self.image);
         let claim = claim(now, self.image, &order.request, instance, &given, self.means.settings);
-        let more = order.instances.len() > 1 || order.alternates > 0;
-        if more {
+        if self.ranks_again() {
             let Ok(records) = allocation_records(now, std::slice::from_ref(&claim), self.means.now)
             else {
                 return Ok(None);
@@ -281,8 +294,8 @@ impl Session<'_> {
             return Ok(());
         }
         if placed.len() > 1 {
-            let (chosen, _) = self.rank(placed.len())?;
-            self.hosts = chosen.hosts;
+            let (chosen, ..) = self.rank(placed.len())?;
+            self.hosts = chosen.into_hosts();
         }
         let taken: BTreeSet<Uuid> =
             placed.iter().map(|placed| placed.destination.compute_node_uuid).collect();

@@ -128,8 +128,11 @@ impl Run<'_> {
         });
         let mut warnings: Vec<String> =
             decided.trace.queries.iter().flat_map(|queries| queries.warnings.clone()).collect();
-        let of_weights = decided.trace.servers.first().map(|s| &s.explanation.weights.warnings);
-        warnings.extend(of_weights.into_iter().flatten().cloned());
+        if let Some(first) = decided.trace.servers.first() {
+            let explanation = &first.explanation;
+            warnings.extend(explanation.weights.warnings.iter().cloned());
+            warnings.extend(explanation.findings.iter().map(|noted| noted.text.clone()));
+        }
         let answer = Destinations {
             decision_id: self.decision,
             dry_run: self.order.dry_run,

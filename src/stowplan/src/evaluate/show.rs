@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table};
 use serde_json::{Value, json};
 use stowplan_engine::{
     explain::{Explanation, FilterTrace, TraceOutcome, WeightRow},
-    multiplier::MultiplierSource,
+    overrides::Source,
     scenario,
 };
 
@@ -39,13 +39,14 @@ fn show(case: &Case) {
         outln!("{note}");
     }
     match &case.result {
-        Ok(outcome) => show_outcome(outcome),
+        Ok(scenario::Outcome::Selection(selection)) => show_selection(selection),
+        Ok(scenario::Outcome::HostState(state)) => outln!("{}", states(state)),
         Err(failure) => outln!("no host is chosen: {failure}"),
     }
     outln!();
 }
 
-fn show_outcome(outcome: &scenario::Outcome) {
+fn show_selection(outcome: &scenario::Selection) {
     let explanation = &outcome.explanation;
     outln!("{}", funnel(explanation));
     let losers = losers(explanation);
@@ -60,6 +61,22 @@ fn show_outcome(outcome: &scenario::Outcome) {
     for warning in &explanation.weights.warnings {
         outln!("warning: {warning}");
     }
+    for noted in &explanation.findings {
+        outln!("warning: {}", noted.text);
+    }
+    if explanation.more_findings > 0 {
+        outln!("{} further warnings of this kind", explanation.more_findings);
+    }
+}
+
+/// A host's attributes, as reported and with the server placed there.
+fn states(state: &scenario::HostState) -> Table {
+    let mut table = table::with_header(["attribute", "reported", "with the server"]);
+    for (name, value) in &state.state {
+        let after = state.after_consume.get(name).unwrap_or(value);
+        table.add_row([name.as_str(), &value.to_string(), &after.to_string()]);
+    }
+    table
 }
 
 /// The preselection, if it took anything out, and every filter.
@@ -142,13 +159,13 @@ fn number(value: f64) -> String {
 }
 
 /// Where a multiplier came from.
-fn source(source: &MultiplierSource) -> String {
+fn source(source: &Source) -> String {
     match source {
-        MultiplierSource::Option { option } => (*option).to_owned(),
-        MultiplierSource::Aggregate { id, name, key } => {
+        Source::Option { option } => (*option).to_owned(),
+        Source::Aggregate { id, name, key } => {
             format!("{key} of host aggregate {name} ({id})")
         }
-        MultiplierSource::Cancelled { option, id, name, key, value } => {
+        Source::Cancelled { option, id, name, key, value } => {
             format!("{option}, as {key} = {value:?} of host aggregate {name} ({id}) is no number")
         }
     }

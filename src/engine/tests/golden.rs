@@ -37,18 +37,46 @@ macro_rules! golden {
 }
 
 golden! {
+    filter_aggregate_image_properties_isolation: 28,
+    filter_aggregate_instance_extra_specs: 48,
+    filter_aggregate_io_ops: 24,
+    filter_aggregate_multitenancy_isolation: 24,
+    filter_aggregate_num_instances: 24,
+    filter_aggregate_type_affinity: 20,
     filter_all_hosts: 4,
     filter_compute: 24,
     filter_compute_capabilities: 92,
+    filter_different_host: 20,
     filter_image_properties: 48,
+    filter_io_ops: 16,
+    filter_isolated_hosts: 28,
+    filter_json: 40,
+    filter_metrics: 24,
+    filter_num_instances: 16,
+    filter_numa_topology: 60,
+    filter_pci_passthrough: 64,
+    filter_same_host: 20,
     filter_server_group_affinity: 24,
     filter_server_group_anti_affinity: 28,
+    filter_simple_cidr_affinity: 24,
+    host_state: 20,
+    mixed_large: 9,
+    mixed_small: 24,
     preselection: 40,
+    rebuild_and_index: 24,
     weigher_build_failure: 32,
     weigher_cpu: 32,
+    weigher_cross_cell: 32,
     weigher_disk: 32,
+    weigher_hypervisor_version: 32,
+    weigher_image_props: 48,
     weigher_io_ops: 32,
+    weigher_metrics: 48,
+    weigher_num_instances: 32,
+    weigher_pci: 32,
     weigher_ram: 32,
+    weigher_soft_affinity: 32,
+    weigher_soft_anti_affinity: 32,
 }
 
 /// The documented rule: vCPUs 5, 5, 10, 10, 15, 20, 20, 15, 10, 5.
@@ -69,7 +97,7 @@ fn min_max_is_the_documented_rule() {
         let overrides =
             [("filter_scheduler.weight_normalization".to_owned(), normalization.to_owned())];
         let outcome = evaluate(scenario, &Settings::default(), &overrides).unwrap();
-        let mut rows = outcome.explanation.weights.hosts;
+        let mut rows = outcome.into_selection().unwrap().explanation.weights.hosts;
         rows.sort_by(|a, b| a.host.cmp(&b.host));
         let weights: Vec<f64> = rows.iter().map(|row| row.weight.0).collect();
         weights

@@ -8,8 +8,8 @@ use serde_json::json;
 use stowplan_config::Settings;
 use stowplan_engine::table::{Figures, HostFacts, StateFlags};
 use stowplan_engine::{
-    Ask, CheckedRequest, Detail, Engine, Figure, HostIx, HostRow, HostTable, HostView, Offers,
-    Undo, consume,
+    Ask, CheckedRequest, Claimed, Detail, Engine, EngineConfig, Figure, HostIx, HostRow, HostTable,
+    HostView, Offers, Undo, consume,
 };
 use stowplan_model::request::{InstanceGroup, ScheduleRequest};
 use stowplan_model::{Micros, Uuid};
@@ -74,9 +74,10 @@ fn servers_of_one_request_see_each_other() {
         request.turn_to(Uuid::from_u128(100 + index as u128));
         let ask = ask(&overlay, &request, &hosts, &offers, index);
         let evaluation = engine.evaluate(&ask).unwrap();
-        hosts = engine.choose(&evaluation, &mut rng).hosts;
+        hosts = engine.choose(&evaluation, &mut rng).into_hosts();
         placed.push(hosts[0].0);
-        consume(&mut overlay, &mut undo, &mut request, hosts[0]);
+        let config = engine.config();
+        consume(&mut overlay, &mut undo, &mut request, hosts[0], config, Claimed::PLAIN);
     }
     assert_eq!(placed, [1, 2, 0]);
     request.turn_to(Uuid::from_u128(103));
@@ -160,8 +161,9 @@ fn the_choice_is_drawn_from_the_best() {
         let evaluation = engine.evaluate(&ask).unwrap();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let chosen = engine.choose(&evaluation, &mut rng);
-        let numbers: Vec<u32> = chosen.hosts.iter().map(|host| host.0).collect();
-        (numbers, chosen.draw)
+        let draw = chosen.draw;
+        let numbers: Vec<u32> = chosen.into_hosts().iter().map(|host| host.0).collect();
+        (numbers, draw)
     };
     // Equal weights keep the order given.
     let mut settings = settings(&["RAMWeigher"]);
@@ -241,7 +243,8 @@ fn a_placed_server_takes_the_flavors_amounts() {
     (request.flavor.root_gb, request.flavor.ephemeral_gb, request.flavor.swap) = (10, 5, 999);
     let mut request = CheckedRequest::check(request).unwrap();
     let mut undo = Undo::new();
-    consume(&mut table, &mut undo, &mut request, host);
+    let config = EngineConfig::from(&Settings::default());
+    consume(&mut table, &mut undo, &mut request, host, &config, Claimed::PLAIN);
     for (figure, value) in [
         (Figure::FreeRamMb, 3584),
         (Figure::FreeDiskMb, 85 * 1024),
@@ -278,7 +281,7 @@ fn later_servers_are_asked_only_what_may_have_changed() {
     let offers = Offers::default();
     let passed = |index: usize| {
         let evaluation = engine.evaluate(&ask(&table, &request, &hosts, &offers, index)).unwrap();
-        evaluation.weighed.hosts
+        evaluation.weighed.hosts.to_vec()
     };
     assert_eq!(passed(0), []);
     assert_eq!(passed(1), [HostIx(0)]);
@@ -299,7 +302,7 @@ fn a_host_on_the_bus_may_be_silent_until_its_next_list_is_due() {
     let offers = Offers::default();
     let ask = ask(&table, &request, &hosts, &offers, 0);
     let evaluation = engine.evaluate(&ask).unwrap();
-    assert_eq!(evaluation.weighed.hosts, [HostIx(1), HostIx(3)]);
+    assert_eq!(*evaluation.weighed.hosts, [HostIx(1), HostIx(3)]);
     let explanation = engine.explain(&ask, &evaluation, Detail::default());
     let texts: Vec<_> = explanation.filters[0].losers.iter().map(|l| l.text.as_str()).collect();
     assert_eq!(

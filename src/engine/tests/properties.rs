@@ -11,21 +11,44 @@ use common::{NOW, aggregates, instance, request, row, settings, table};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use stowplan_config::WeightNormalization;
-use stowplan_engine::filters::{
-    AllHostsFilter, ComputeCapabilitiesFilter, ComputeFilter, ImagePropertiesFilter,
-    ServerGroupAffinityFilter, ServerGroupAntiAffinityFilter,
-};
 use stowplan_engine::multiplier::order;
-use stowplan_engine::registry::weighers;
+use stowplan_engine::offers::Mappings;
+use stowplan_engine::registry::{filters, weighers};
 use stowplan_engine::table::{HostNuma, PciPools};
 use stowplan_engine::weigh::WeighPlan;
 use stowplan_engine::{
-    CheckedRequest, EngineConfig, Figure, Filter, HostIx, HostRow, HostSet, HostTable, HostView,
-    Offers, RequestCx, Survivors, Undo, consume,
+    CheckedRequest, Claimed, EngineConfig, Figure, HostIx, HostRow, HostSet, HostTable, HostView,
+    Offers, RequestCx, Survivors, Undo, Verdict, consume,
 };
 use stowplan_model::Uuid;
 use stowplan_model::host::HostAggregate;
 use stowplan_model::pytext;
+
+/// Every filter there is.
+const FILTERS: [&str; 22] = [
+    "AggregateImagePropertiesIsolation",
+    "AggregateInstanceExtraSpecsFilter",
+    "AggregateIoOpsFilter",
+    "AggregateMultiTenancyIsolation",
+    "AggregateNumInstancesFilter",
+    "AggregateTypeAffinityFilter",
+    "AllHostsFilter",
+    "ComputeCapabilitiesFilter",
+    "ComputeFilter",
+    "DifferentHostFilter",
+    "ImagePropertiesFilter",
+    "IoOpsFilter",
+    "IsolatedHostsFilter",
+    "JsonFilter",
+    "MetricsFilter",
+    "NUMATopologyFilter",
+    "NumInstancesFilter",
+    "PciPassthroughFilter",
+    "SameHostFilter",
+    "ServerGroupAffinityFilter",
+    "ServerGroupAntiAffinityFilter",
+    "SimpleCIDRAffinityFilter",
+];
 
 /// One change of a table that can be taken back.
 #[derive(Clone, Debug)]
@@ -63,7 +86,10 @@ fn take(step: &Step, table: &mut HostTable, undo: &mut Undo, request: &mut Check
         Step::Went(h, uuid) => undo.remove_instance(table, at(*h), *uuid),
         Step::Pci(h, some) => undo.set_pci(table, at(*h), some.then(Arc::<PciPools>::default)),
         Step::Numa(h, some) => undo.set_numa(table, at(*h), some.then(Arc::<HostNuma>::default)),
-        Step::Consume(h) => consume(table, undo, request, at(*h)),
+        Step::Consume(h) => {
+            let config = EngineConfig::from(&settings());
+            consume(table, undo, request, at(*h), &config, Claimed::PLAIN);
+        }
     }
 }
 
@@ -84,6 +110,8 @@ fn look_ups_are_right(table: &HostTable) -> Result<(), TestCaseError> {
         let facts = table.facts(host);
         prop_assert!(table.hosts_named(&facts.host.to_lowercase()).contains(&host));
         prop_assert_eq!(table.host_of_node(facts.uuid), Some(host));
+        let devices = table.pci_pools(host).map_or(0, PciPools::devices);
+        prop_assert_eq!(table.pci_devices().value(host), devices);
     }
     Ok(())
 }
@@ -179,39 +207,49 @@ proptest! {
     }
 
     #[test]
-    fn narrowing_is_judging_one_by_one(table in table(), request in request()) {
-        let config = EngineConfig::from(&settings());
+    fn narrowing_is_judging_one_by_one(
+        table in table(), request in request(), restricted in any::<bool>(),
+        candidates in vec(prop::option::of(0_usize..3), 24),
+    ) {
+        let mut settings = settings();
+        settings.filter_scheduler.restrict_isolated_hosts_to_isolated_images = restricted;
+        let config = EngineConfig::from(&settings);
         let cx = RequestCx { request: &request, config: &config, now: NOW, view: &table };
-        let offers = Offers::default();
-        let filters: [&dyn Filter; 6] = [
-            &AllHostsFilter,
-            &ComputeFilter,
-            &ComputeCapabilitiesFilter,
-            &ImagePropertiesFilter,
-            &ServerGroupAntiAffinityFilter,
-            &ServerGroupAffinityFilter,
-        ];
-        for filter in filters {
+        let mut offers = Offers::default();
+        for (host, candidates) in table.live().iter().zip(candidates) {
+            if let Some(candidates) = candidates {
+                offers.list(host, vec![Mappings::new(); candidates]);
+            }
+        }
+        let names: Vec<String> = FILTERS.iter().map(|name| (*name).to_owned()).collect();
+        for filter in filters(&names).unwrap() {
             let Some(predicate) = filter.prepare(&cx).unwrap() else {
                 continue;
             };
             let mut left = Survivors::all(table.live().clone());
             let narrowed = predicate.narrow(&table, &offers, &mut left);
             let all = Survivors::all(table.live().clone());
-            let judged: Result<Vec<bool>, _> = table
-                .live()
-                .iter()
-                .map(|host| {
-                    let verdict = predicate.judge(&table, host, &offers, &all)?;
-                    Ok::<_, stowplan_engine::Fault>(verdict.passes())
-                })
-                .collect();
+            let judged: Result<Vec<Verdict>, _> =
+                table.live().iter().map(|host| predicate.judge(&table, host, &offers, &all)).collect();
             match (narrowed, judged) {
-                (Ok(()), Ok(passes)) => {
-                    let hosts = table.live().iter().zip(passes);
-                    let passed: HostSet =
-                        hosts.filter(|(_, pass)| *pass).map(|(host, _)| host).collect();
+                (Ok(()), Ok(verdicts)) => {
+                    let verdicts: Vec<_> = table.live().iter().zip(verdicts).collect();
+                    let passed: HostSet = verdicts
+                        .iter()
+                        .filter(|(_, verdict)| verdict.passes())
+                        .map(|(host, _)| *host)
+                        .collect();
                     prop_assert_eq!(&left.hosts, &passed, "{}", filter.name());
+                    for (host, verdict) in &verdicts {
+                        match verdict {
+                            Verdict::PassWith(kept) => {
+                                prop_assert_eq!(left.kept(*host), Some(kept));
+                                prop_assert!(!kept.candidates.is_empty());
+                            }
+                            Verdict::Fail(reason) => prop_assert!(!reason.to_string().is_empty()),
+                            Verdict::Pass => {}
+                        }
+                    }
                 }
                 (narrowed, judged) => prop_assert_eq!(
                     narrowed.map_err(|fault| fault.kind).err(),
@@ -237,7 +275,8 @@ proptest! {
         let hosts: Vec<HostIx> = table.live().iter().collect();
         let plan = WeighPlan::prepare(&weighers, &cx).unwrap();
         let weighed = plan.weigh(&table, hosts.clone()).unwrap();
-        let naive: Vec<f64> = hosts.iter().map(|host| naive(&table, &hosts, *host, &config)).collect();
+        let naive: Vec<f64> =
+            hosts.iter().map(|host| naive(&table, &hosts, *host, &request, &config)).collect();
         let bits = |weights: &[f64]| -> Vec<Option<u64>> {
             weights.iter().map(|w| (!w.is_nan()).then_some(w.to_bits())).collect()
         };
@@ -251,66 +290,183 @@ proptest! {
     }
 }
 
-/// The weight of one host by the documented rule, without any short cut.
-fn naive(table: &HostTable, hosts: &[HostIx], host: HostIx, config: &EngineConfig) -> f64 {
-    if hosts.len() < 2 {
-        return 0.0;
-    }
-    let figure = |figure: Figure| move |host: HostIx| table.figure(figure, host) as f64;
+/// A weigher as it is documented.
+struct Rule<'a> {
+    raw: Box<dyn Fn(HostIx) -> f64 + 'a>,
+    /// Counted from 0 as Nova does.
+    amount: bool,
+    option: f64,
+    key: &'static str,
+    sign: f64,
+}
+
+/// All weighers in the order of their sum.
+fn rules<'a>(
+    table: &'a HostTable,
+    request: &'a CheckedRequest,
+    config: &'a EngineConfig,
+) -> Vec<Rule<'a>> {
+    let figure =
+        |figure: Figure| Box::new(move |host: HostIx| table.figure(figure, host) as f64) as Box<_>;
+    let members = |policy: &'static str, sign: f64| {
+        let group = request.request().instance_group.as_ref();
+        let group = group.filter(|group| group.policy.as_deref() == Some(policy));
+        Box::new(move |host: HostIx| {
+            let here = table.instances(host).as_slice().iter();
+            let here = here.filter(|(uuid, _)| group.is_some_and(|g| g.members.contains(uuid)));
+            sign * here.count() as f64
+        }) as Box<_>
+    };
     let cpus = |host: HostIx| {
         table.figure(Figure::VcpusTotal, host) as f64
             * table.ratio(stowplan_engine::table::Ratio::Cpu, host)
             - table.figure(Figure::VcpusUsed, host) as f64
     };
-    type Raw<'a> = Box<dyn Fn(HostIx) -> f64 + 'a>;
+    let home = request.request().requested_destination.as_ref().and_then(|d| d.cell);
+    let cell = move |host: HostIx| match home {
+        None => 0.0,
+        Some(home) if table.facts(host).cell_uuid == Some(home) => 1.0,
+        Some(_) => -1.0,
+    };
+    // The one property that the settings weigh.
+    let distro = request.image().and_then(|image| image.text("os_distro"));
+    let images = move |host: HostIx| {
+        let here = table.instances(host).as_slice().iter();
+        let props = here.filter_map(|(_, id)| table.instance_props(*id)?.get("os_distro"));
+        1.5 * props.filter(|value| Some(value.as_str()) == distro).count() as f64
+    };
+    let metrics = move |host: HostIx| {
+        let metrics = table.facts(host).metrics.as_deref().unwrap_or_default();
+        match metrics.iter().rev().find(|metric| metric.name == "cpu.percent") {
+            Some(metric) => 0.0 + metric.value as f64 * -0.5,
+            None => {
+                let own = multiplier(table, host, "metrics_weight_multiplier", 1.0);
+                if -0.5 * own != 0.0 { -10_000.0 } else { 0.0 }
+            }
+        }
+    };
+    let devices = |host: HostIx| {
+        let pools = table.pci_pools(host).map_or(&[][..], PciPools::pools);
+        100.0 - pools.iter().map(|pool| pool.count).sum::<i64>().min(99) as f64
+    };
     let scheduler = &config.scheduler;
-    let rules: [(Raw<'_>, bool, f64, &str, f64); 5] = [
-        (
-            Box::new(figure(Figure::FailedBuilds)),
+    let rule = |raw, amount, option, key, sign| Rule { raw, amount, option, key, sign };
+    vec![
+        rule(
+            members("soft-affinity", 1.0),
+            false,
+            scheduler.soft_affinity_weight_multiplier,
+            "soft_affinity_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            members("soft-anti-affinity", -1.0),
+            false,
+            scheduler.soft_anti_affinity_weight_multiplier,
+            "soft_anti_affinity_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            figure(Figure::FailedBuilds),
             false,
             scheduler.build_failure_weight_multiplier,
             "build_failure_weight_multiplier",
             -1.0,
         ),
-        (Box::new(cpus), true, scheduler.cpu_weight_multiplier, "cpu_weight_multiplier", 1.0),
-        (
-            Box::new(figure(Figure::FreeDiskMb)),
+        rule(Box::new(cpus), true, scheduler.cpu_weight_multiplier, "cpu_weight_multiplier", 1.0),
+        rule(
+            Box::new(cell),
+            false,
+            scheduler.cross_cell_move_weight_multiplier,
+            "cross_cell_move_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            figure(Figure::FreeDiskMb),
             true,
             scheduler.disk_weight_multiplier,
             "disk_weight_multiplier",
             1.0,
         ),
-        (
-            Box::new(figure(Figure::NumIoOps)),
+        rule(
+            figure(Figure::HypervisorVersion),
+            false,
+            scheduler.hypervisor_version_weight_multiplier,
+            "hypervisor_version_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            Box::new(images),
+            false,
+            scheduler.image_props_weight_multiplier,
+            "image_props_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            figure(Figure::NumIoOps),
             true,
             scheduler.io_ops_weight_multiplier,
             "io_ops_weight_multiplier",
             1.0,
         ),
-        (
-            Box::new(figure(Figure::FreeRamMb)),
+        rule(
+            Box::new(metrics),
+            false,
+            config.metrics.weight_multiplier,
+            "metrics_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            figure(Figure::NumInstances),
+            false,
+            scheduler.num_instances_weight_multiplier,
+            "num_instances_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            Box::new(devices),
+            false,
+            scheduler.pci_weight_multiplier,
+            "pci_weight_multiplier",
+            1.0,
+        ),
+        rule(
+            figure(Figure::FreeRamMb),
             true,
             scheduler.ram_weight_multiplier,
             "ram_weight_multiplier",
             1.0,
         ),
-    ];
+    ]
+}
+
+/// The weight of one host by the documented rule, without any short cut.
+fn naive(
+    table: &HostTable,
+    hosts: &[HostIx],
+    host: HostIx,
+    request: &CheckedRequest,
+    config: &EngineConfig,
+) -> f64 {
+    if hosts.len() < 2 {
+        return 0.0;
+    }
     let from_zero = config.normalisation() == WeightNormalization::Nova;
     let mut weight = 0.0;
-    for (raw, amount, option, key, sign) in &rules {
+    for rule in rules(table, request, config) {
         let clamped = |host: HostIx| {
-            let value = raw(host);
-            if *amount && from_zero && value < 0.0 { 0.0 } else { value }
+            let value = (rule.raw)(host);
+            if rule.amount && from_zero && value < 0.0 { 0.0 } else { value }
         };
         let all: Vec<f64> = hosts.iter().map(|host| clamped(*host)).collect();
         let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let low = if *amount && from_zero {
+        let low = if rule.amount && from_zero {
             0.0
         } else {
             all.iter().copied().fold(f64::INFINITY, f64::min)
         };
         let normalised = if low == high { 0.0 } else { (clamped(host) - low) / (high - low) };
-        weight += sign * multiplier(table, host, key, *option) * normalised;
+        weight += rule.sign * multiplier(table, host, rule.key, rule.option) * normalised;
     }
     weight
 }

@@ -75,3 +75,37 @@ fn files_that_hold_no_scenario_are_named() {
     let output = stowplan(&folder, &["evaluate", "--set", "no.such=1", "no.json"]);
     assert_eq!(output.code, 2);
 }
+
+#[test]
+fn a_compute_nodes_record_is_shown_before_and_after_a_server() {
+    let case = r#"{"id": "record", "compute_node": {"free_disk_gb": 2, "vcpus_used": 3},
+        "request": {"flavor": {"vcpus": 4}},
+        "expect": {"state": {"free_disk_mb": 2048}, "after_consume": {"vcpus_used": 7}}}"#;
+    let folder = folder(&[("record.json", case), ("empty.json", r#"{"id": "nothing"}"#)]);
+    let output = stowplan(&folder, &["evaluate", "record.json"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    let row = output.stdout.lines().find(|line| line.contains("vcpus_used")).unwrap();
+    assert!(row.contains('3') && row.contains('7'), "{row}");
+    assert_eq!(stowplan(&folder, &["evaluate", "--check", "record.json"]).code, 0);
+    let output = stowplan(&folder, &["evaluate", "empty.json"]);
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("expected hosts, or a compute_node"), "{}", output.stderr);
+}
+
+#[test]
+fn what_has_no_effect_is_told_beside_the_weights() {
+    let case = r#"{"id": "ratio", "hosts": [
+        {"host": "a", "node": "a1", "free_ram_mb": 1, "aggregates": [
+            {"id": 1, "name": "old", "metadata": {"cpu_allocation_ratio": "16"}}]},
+        {"host": "b", "node": "b1", "free_ram_mb": 2, "failed_builds": 1}
+    ]}"#;
+    let folder = folder(&[("ratio.json", case)]);
+    let output = stowplan(&folder, &["evaluate", "ratio.json"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    for told in [
+        "warning: host aggregate 1 (old) sets cpu_allocation_ratio to \"16\", which has no effect",
+        "warning: BuildFailureWeigher (multiplier 1000000) outweighs all other weighers together",
+    ] {
+        assert!(output.stdout.contains(told), "{}", output.stdout);
+    }
+}

@@ -5,12 +5,17 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
+use std::sync::Arc;
 use stowplan_config::Settings;
 use stowplan_engine::{
     Ask, CheckedRequest, Detail, Engine, Figure, HostIx, HostRow, HostTable, HostView, Offers,
-    table::{Figures, HostFacts},
+    table::{Figures, HostFacts, InstanceProps},
 };
-use stowplan_model::{Micros, Uuid, request::ScheduleRequest};
+use stowplan_model::{
+    Micros, Uuid,
+    host::HostAggregate,
+    request::{InstanceGroup, ScheduleRequest},
+};
 
 const NOW: Micros = Micros::from_seconds(1_000);
 
@@ -40,34 +45,89 @@ fn table(hosts: u32) -> HostTable {
     table
 }
 
-fn pipeline(c: &mut Criterion) {
+/// Puts the hosts into 40 sets of host aggregates, some of which override
+/// multipliers.
+fn override_multipliers(table: &mut HostTable) {
+    const KEYS: [&str; 6] = [
+        "ram_weight_multiplier",
+        "cpu_weight_multiplier",
+        "disk_weight_multiplier",
+        "io_ops_weight_multiplier",
+        "pci_weight_multiplier",
+        "num_instances_weight_multiplier",
+    ];
+    let aggregates: Vec<Arc<HostAggregate>> = (0..40)
+        .map(|id: i64| {
+            let key = KEYS[id as usize % KEYS.len()];
+            Arc::new(HostAggregate {
+                id,
+                name: format!("aggregate-{id}"),
+                uuid: None,
+                metadata: [(key.to_owned(), format!("{}", id % 5)), ("ssd".into(), "true".into())]
+                    .into(),
+            })
+        })
+        .collect();
+    let hosts: Vec<HostIx> = table.live().iter().collect();
+    for host in hosts {
+        let at = host.index() % aggregates.len();
+        table.set_aggregates(host, vec![aggregates[at].clone()]);
+    }
+}
+
+/// A server of a group, of which ten others are on hosts already.
+fn member(policy: &str, table: &mut HostTable) -> CheckedRequest {
+    let members: Vec<Uuid> = (1..=11).map(Uuid::from_u128).collect();
+    for (place, member) in members.iter().skip(1).enumerate() {
+        table.add_instance(HostIx(place as u32 * 7), *member, InstanceProps::default());
+    }
+    let request = ScheduleRequest {
+        instance_uuid: members[0],
+        instance_group: Some(InstanceGroup {
+            policy: Some(policy.to_owned()),
+            hosts: (0..10).map(|place| format!("host-{}", place * 7)).collect(),
+            members,
+            ..InstanceGroup::default()
+        }),
+        ..ScheduleRequest::default()
+    };
+    CheckedRequest::check(request).unwrap()
+}
+
+/// One kind of hosts and request.
+fn measure(c: &mut Criterion, name: &str, table: &HostTable, request: &CheckedRequest) {
     let engine = Engine::new(&Settings::default()).unwrap();
-    let request = CheckedRequest::check(ScheduleRequest::default()).unwrap();
     let offers = Offers::default();
+    let all: Vec<HostIx> = table.live().iter().collect();
+    let hosts = all.len();
+    let ask = Ask { view: table, request, now: NOW, index: 0, hosts: &all, offers: &offers };
+    let mut rows = c.benchmark_group(name);
+    rows.bench_function(BenchmarkId::new("decide", hosts), |bench| {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        bench.iter(|| {
+            let evaluation = engine.evaluate(black_box(&ask)).unwrap();
+            engine.choose(&evaluation, &mut rng).after(0)
+        });
+    });
+    let evaluation = engine.evaluate(&ask).unwrap();
+    rows.bench_function(BenchmarkId::new("explain", hosts), |bench| {
+        bench.iter(|| engine.explain(black_box(&ask), &evaluation, Detail::default()));
+    });
+    rows.finish();
+}
+
+fn pipeline(c: &mut Criterion) {
+    let plain = CheckedRequest::check(ScheduleRequest::default()).unwrap();
     for hosts in [1000, 10_000, 100_000] {
-        let table = table(hosts);
-        let all: Vec<HostIx> = table.live().iter().collect();
-        let ask = Ask {
-            view: &table,
-            request: &request,
-            now: NOW,
-            index: 0,
-            hosts: &all,
-            offers: &offers,
-        };
-        let mut rows = c.benchmark_group("pipeline");
-        rows.bench_function(BenchmarkId::new("decide", hosts), |bench| {
-            let mut rng = ChaCha8Rng::seed_from_u64(1);
-            bench.iter(|| {
-                let evaluation = engine.evaluate(black_box(&ask)).unwrap();
-                engine.choose(&evaluation, &mut rng)
-            });
-        });
-        let evaluation = engine.evaluate(&ask).unwrap();
-        rows.bench_function(BenchmarkId::new("explain", hosts), |bench| {
-            bench.iter(|| engine.explain(black_box(&ask), &evaluation, Detail::default()));
-        });
-        rows.finish();
+        let mut table = table(hosts);
+        measure(c, "pipeline", &table, &plain);
+        for policy in ["affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"] {
+            let mut table = table.clone();
+            let request = member(policy, &mut table);
+            measure(c, policy, &table, &request);
+        }
+        override_multipliers(&mut table);
+        measure(c, "overrides", &table, &plain);
     }
 }
 

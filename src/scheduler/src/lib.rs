@@ -14,6 +14,7 @@ mod facade;
 pub mod fields;
 pub mod groups;
 pub mod hosts;
+pub mod scenario;
 pub mod select;
 
 pub use error::SchedulerError;

@@ -39,7 +39,7 @@ pub struct Scenario {
     /// what the request's server leaves of it, not for a choice.
     #[serde(default)]
     pub compute_node: Option<HostReport>,
-    /// The request; what is missing has the defaults of [`Scenario::request`].
+    /// The request; what is missing has the defaults of [`complete`].
     #[serde(default)]
     request: Map<String, Value>,
     /// Options by `section.name` (or a bare name of `[DEFAULT]`); others have
@@ -95,11 +95,14 @@ pub enum ScenarioError {
     },
 }
 
-/// Reads a file's text: one scenario, or a list of them.
+/// The scenarios in a file's text, one or a list of them, each read by `read`.
 ///
 /// # Errors
-/// The text is not JSON or something in it is not of its type.
-pub fn parse(text: &str) -> std::result::Result<Vec<Scenario>, ScenarioError> {
+/// The text is not JSON, or what `read` says of one.
+pub fn parse_with<T>(
+    text: &str,
+    read: impl Fn(Value) -> serde_json::Result<T>,
+) -> std::result::Result<Vec<T>, ScenarioError> {
     let items = match serde_json::from_str(text)? {
         Value::Array(items) => items,
         single => vec![single],
@@ -107,15 +110,17 @@ pub fn parse(text: &str) -> std::result::Result<Vec<Scenario>, ScenarioError> {
     let scenarios = items.into_iter().enumerate().map(|(n, item)| {
         let id = item.get("id").and_then(Value::as_str).unwrap_or("without id");
         let id = id.to_owned();
-        let has_form = ["hosts", "compute_node"].iter().any(|key| item.get(key).is_some());
-        let scenario = if has_form {
-            serde_json::from_value(item)
-        } else {
-            Err(serde::de::Error::custom("expected hosts, or a compute_node"))
-        };
-        scenario.map_err(|error| ScenarioError::Item { place: n + 1, id, error })
+        read(item).map_err(|error| ScenarioError::Item { place: n + 1, id, error })
     });
     scenarios.collect()
+}
+
+/// Reads a file's text: one scenario, or a list of them.
+///
+/// # Errors
+/// The text is not JSON or something in it is not of its type.
+pub fn parse(text: &str) -> std::result::Result<Vec<Scenario>, ScenarioError> {
+    parse_with(text, Scenario::read)
 }
 
 /// What a request of a scenario has where it says nothing.
@@ -129,21 +134,41 @@ const REQUEST: &str = r#"{
 const FLAVOR: &str = r#"{"name": "m1", "vcpus": 1, "memory_mb": 512, "root_gb": 1}"#;
 
 impl Scenario {
-    /// The request, completed: a server and a project of fixed names, a
-    /// flavor m1 of 1 CPU, 512 MiB and 1 GiB of root disk (single keys may be
-    /// missing), no image, all else null or empty.
+    /// A scenario of its JSON value.
+    ///
+    /// # Errors
+    /// A field that is missing or not of its type.
+    pub fn read(item: Value) -> serde_json::Result<Self> {
+        let has_form = ["hosts", "compute_node"].iter().any(|key| item.get(key).is_some());
+        if !has_form {
+            return Err(serde::de::Error::custom("expected hosts, or a compute_node"));
+        }
+        serde_json::from_value(item)
+    }
+
+    /// The request, completed.
     ///
     /// # Errors
     /// A field that is not of its type.
     pub fn request(&self) -> std::result::Result<ScheduleRequest, StageFault> {
-        let wrong = |error: serde_json::Error| StageFault::request(Fault::value(error.to_string()));
-        let mut request: Map<String, Value> = serde_json::from_str(REQUEST).map_err(wrong)?;
-        let mut flavor: Map<String, Value> = serde_json::from_str(FLAVOR).map_err(wrong)?;
-        request.extend(self.request.clone());
-        if let Some(Value::Object(given)) = request.remove("flavor") {
-            flavor.extend(given);
-        }
-        request.insert("flavor".to_owned(), Value::Object(flavor));
-        serde_json::from_value(Value::Object(request)).map_err(wrong)
+        complete(&self.request)
     }
+}
+
+/// A scenario's request, completed: a server and a project of fixed names, a
+/// flavor m1 of 1 CPU, 512 MiB and 1 GiB of root disk (single keys may be
+/// missing), no image, all else null or empty.
+///
+/// # Errors
+/// A field that is not of its type.
+pub fn complete(request: &Map<String, Value>) -> std::result::Result<ScheduleRequest, StageFault> {
+    let wrong = |error: serde_json::Error| StageFault::request(Fault::value(error.to_string()));
+    let mut whole: Map<String, Value> = serde_json::from_str(REQUEST).map_err(wrong)?;
+    let mut flavor: Map<String, Value> = serde_json::from_str(FLAVOR).map_err(wrong)?;
+    whole.extend(request.clone());
+    if let Some(Value::Object(given)) = whole.remove("flavor") {
+        flavor.extend(given);
+    }
+    whole.insert("flavor".to_owned(), Value::Object(flavor));
+    serde_json::from_value(Value::Object(whole)).map_err(wrong)
 }

@@ -19,7 +19,7 @@ use stowplan_placement::claims::{
 use super::answer::AllocationRequest;
 use super::decide::{Decided, Means, checked};
 use super::group::joined;
-use super::query::translate;
+use super::query::{Asked, translate};
 use crate::error::SchedulerError;
 use crate::groups::join;
 
@@ -147,7 +147,8 @@ fn lost(error: PlacementError) -> Lost {
 fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(), Lost> {
     let order = means.order;
     let mut checked = checked(image, order)?;
-    let queries = translate(image, order, &checked, means.settings)?;
+    let queries = translate(image, Asked::of(order, &checked), means.settings)?;
+    queries.check()?;
     let mut searches = Vec::with_capacity(queries.queries.len());
     for query in &queries.queries {
         searches.push(Search::new(image, query).map_err(SchedulerError::from)?);

@@ -21,7 +21,7 @@ use super::candidates::{Pool, targets};
 use super::check::Order;
 use super::claim::claim;
 use super::group::in_force;
-use super::query::{Queries, translate};
+use super::query::{Asked, Queries, translate};
 use crate::error::SchedulerError;
 use crate::hosts::zone_of;
 
@@ -120,7 +120,8 @@ pub(super) fn checked(image: &Image, order: &Order) -> Result<CheckedRequest, Sc
 pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
     let order = means.order;
     let checked = checked(image, order)?;
-    let queries = translate(image, order, &checked, means.settings)?;
+    let queries = translate(image, Asked::of(order, &checked), means.settings)?;
+    queries.check()?;
     if targets(image.hosts.table(), &order.request).is_some_and(|targets| targets.is_empty()) {
         let trace = Trace { queries: Some(queries), ..Trace::default() };
         return Err(refused(image, Stage::NoSuchHost, trace));

@@ -23,6 +23,7 @@ mod run;
 pub use answer::{AllocationRequest, Destination, Destinations, Selection};
 pub use check::{MAX_ALTERNATES, MAX_INSTANCES, Order};
 pub use claim::CONSUMER_TYPE;
+pub(crate) use query::{Asked, Site, query_string, translate};
 pub use refusal::Refusal;
 pub use request::{GroupRef, Hints, RequestedGroup, SelectRequest, read_request};
 pub(crate) use run::Run;

@@ -1,10 +1,11 @@
 //! Scenarios compared with what they expect.
 
-use super::Case;
+use super::{Case, Form};
 use crate::exit::Outcome;
 use crate::out::{Format, outln};
 use serde_json::{Value, json};
 use stowplan_engine::scenario::{Difference, check};
+use stowplan_scheduler::scenario::check_query;
 
 /// Prints what differs and how many cases passed.
 pub fn run(cases: &[Case], format: Format) -> Outcome {
@@ -18,7 +19,7 @@ pub fn run(cases: &[Case], format: Format) -> Outcome {
     match format {
         Format::Table => {
             for (case, differences) in &differing {
-                outln!("FAIL {}: {}", case.file.display(), case.scenario.id);
+                outln!("FAIL {}: {}", case.file.display(), case.id());
                 for difference in differences {
                     outln!("  {}", difference.what);
                     outln!("    expected {}", difference.expected);
@@ -32,7 +33,7 @@ pub fn run(cases: &[Case], format: Format) -> Outcome {
                 .iter()
                 .map(|(case, differences)| {
                     json!({
-                        "file": case.file, "id": case.scenario.id, "differences": differences,
+                        "file": case.file, "id": case.id(), "differences": differences,
                     })
                 })
                 .collect();
@@ -45,12 +46,19 @@ pub fn run(cases: &[Case], format: Format) -> Outcome {
 /// What differs. A case that expects nothing cannot pass: a misspelt `expect`
 /// would never be found out.
 fn differences(case: &Case) -> Vec<Difference> {
-    match &case.scenario.expect {
-        Some(expected) => check(expected, &case.result),
-        None => vec![Difference {
+    let compared = match &case.form {
+        Form::Engine(scenario, result) => {
+            scenario.expect.as_ref().map(|expected| check(expected, result))
+        }
+        Form::Query(scenario, result) => {
+            scenario.expect.as_ref().map(|expected| check_query(expected, result))
+        }
+    };
+    compared.unwrap_or_else(|| {
+        vec![Difference {
             what: "expect".to_owned(),
             expected: json!("what is expected to come of the scenario"),
             got: Value::Null,
-        }],
-    }
+        }]
+    })
 }

@@ -10,9 +10,11 @@ use crate::{
 };
 use anyhow::{Context as _, anyhow};
 use clap::Args;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stowplan_config::Settings;
 use stowplan_engine::scenario::{self, Scenario};
+use stowplan_scheduler::scenario::{QueryFailure, QueryScenario, QueryTexts};
 
 const HELP: &str = "\
 A scenario is a JSON object with `hosts`, `request`, `config`, `filters`,
@@ -43,11 +45,42 @@ pub struct Evaluate {
     scenarios: Vec<PathBuf>,
 }
 
-/// A scenario with the file that it stands in and what came of it.
+/// A scenario with the file that it stands in.
 struct Case {
     file: PathBuf,
-    scenario: Scenario,
-    result: scenario::Result,
+    form: Form,
+}
+
+/// A scenario of one of the forms, with what came of it.
+enum Form {
+    /// Hosts, filters and weighers.
+    Engine(Box<Scenario>, scenario::Result),
+    /// A request and the query for candidates that it becomes.
+    Query(Box<QueryScenario>, Result<QueryTexts, QueryFailure>),
+}
+
+impl Case {
+    fn id(&self) -> &str {
+        match &self.form {
+            Form::Engine(scenario, _) => &scenario.id,
+            Form::Query(scenario, _) => &scenario.id,
+        }
+    }
+
+    fn note(&self) -> Option<&str> {
+        match &self.form {
+            Form::Engine(scenario, _) => scenario.note.as_deref(),
+            Form::Query(scenario, _) => scenario.note.as_deref(),
+        }
+    }
+
+    /// Why nothing came of it.
+    fn failure(&self) -> Option<String> {
+        match &self.form {
+            Form::Engine(_, result) => result.as_ref().err().map(ToString::to_string),
+            Form::Query(_, result) => result.as_ref().err().map(ToString::to_string),
+        }
+    }
 }
 
 impl Evaluate {
@@ -57,24 +90,46 @@ impl Evaluate {
         let overrides = overrides(self.config.set()).map_err(Fault::usage)?;
         let mut cases = Vec::new();
         for file in &self.scenarios {
-            for scenario in read(file).map_err(Fault::usage)? {
-                let result = scenario::evaluate(&scenario, &base, &overrides);
-                cases.push(Case { file: file.clone(), scenario, result });
+            for item in read(file).map_err(Fault::usage)? {
+                let form = match item {
+                    Read::Engine(scenario) => {
+                        let result = scenario::evaluate(&scenario, &base, &overrides);
+                        Form::Engine(scenario, result)
+                    }
+                    Read::Query(scenario) => {
+                        let result = scenario.evaluate(&base, &overrides);
+                        Form::Query(scenario, result)
+                    }
+                };
+                cases.push(Case { file: file.clone(), form });
             }
         }
         if self.check {
             return Ok(check::run(&cases, self.format));
         }
         show::run(&cases, self.format)?;
-        let failed = cases.iter().any(|case| case.result.is_err());
+        let failed = cases.iter().any(|case| case.failure().is_some());
         Ok(if failed { Outcome::CheckFailed } else { Outcome::Fine })
     }
 }
 
-fn read(file: &Path) -> anyhow::Result<Vec<Scenario>> {
+/// A scenario, read.
+enum Read {
+    Engine(Box<Scenario>),
+    Query(Box<QueryScenario>),
+}
+
+fn read(file: &Path) -> anyhow::Result<Vec<Read>> {
     let text =
         std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    scenario::parse(&text).with_context(|| file.display().to_string())
+    let form = |item: Value| {
+        if QueryScenario::is_one(&item) {
+            serde_json::from_value(item).map(|scenario| Read::Query(Box::new(scenario)))
+        } else {
+            Scenario::read(item).map(|scenario| Read::Engine(Box::new(scenario)))
+        }
+    };
+    scenario::parse_with(&text, form).with_context(|| file.display().to_string())
 }
 
 fn overrides(set: &[String]) -> anyhow::Result<Vec<(String, String)>> {

@@ -1,7 +1,7 @@
 //! What came of scenarios: the hosts that passed, who eliminated whom and why,
 //! and the table of weights.
 
-use super::Case;
+use super::{Case, Form};
 use crate::out::{Format, outln};
 use crate::table;
 use comfy_table::{CellAlignment, Table};
@@ -25,23 +25,28 @@ pub fn run(cases: &[Case], format: Format) -> serde_json::Result<()> {
 }
 
 fn as_json(case: &Case) -> Value {
-    match &case.result {
-        Ok(outcome) => json!({"file": case.file, "id": case.scenario.id, "outcome": outcome}),
-        Err(failure) => {
-            json!({"file": case.file, "id": case.scenario.id, "error": failure.to_string()})
-        }
+    let (file, id) = (&case.file, case.id());
+    match &case.form {
+        Form::Engine(_, Ok(outcome)) => json!({"file": file, "id": id, "outcome": outcome}),
+        Form::Query(_, Ok(texts)) => json!({"file": file, "id": id, "outcome": texts}),
+        _ => json!({"file": file, "id": id, "error": case.failure()}),
     }
 }
 
 fn show(case: &Case) {
-    outln!("{}: {}", case.file.display(), case.scenario.id);
-    if let Some(note) = &case.scenario.note {
+    outln!("{}: {}", case.file.display(), case.id());
+    if let Some(note) = case.note() {
         outln!("{note}");
     }
-    match &case.result {
-        Ok(scenario::Outcome::Selection(selection)) => show_selection(selection),
-        Ok(scenario::Outcome::HostState(state)) => outln!("{}", states(state)),
-        Err(failure) => outln!("no host is chosen: {failure}"),
+    match &case.form {
+        Form::Engine(_, Ok(scenario::Outcome::Selection(selection))) => show_selection(selection),
+        Form::Engine(_, Ok(scenario::Outcome::HostState(state))) => outln!("{}", states(state)),
+        Form::Engine(_, Err(failure)) => outln!("no host is chosen: {failure}"),
+        Form::Query(_, Ok(texts)) => {
+            outln!("{}", texts.query);
+            texts.fallback_query.iter().for_each(|query| outln!("or else {query}"));
+        }
+        Form::Query(_, Err(failure)) => outln!("nothing is asked for: {failure}"),
     }
     outln!();
 }

@@ -12,8 +12,8 @@ use crate::error::SchedulerError;
 const THREADS: &str = "HW_CPU_HYPERTHREADING";
 
 /// Adds the CPUs that a CPU policy asks for, and what its thread policy asks
-/// of the host. The flavor wins over the image. Gives whether any CPU is
-/// dedicated.
+/// of the host. The flavor wins over the image. Gives whether all CPUs are
+/// dedicated: then hosts that offer theirs as shared ones may do.
 ///
 /// # Errors
 /// A policy of the image that the flavor's does not allow, or a mask that
@@ -38,16 +38,16 @@ pub(super) fn read(
         _ => return Ok(false),
     };
     let emulator = i64::from(spec("hw:emulator_threads_policy") == Some("isolate"));
-    groups.add("", "PCPU", pinned.saturating_add(emulator));
+    groups.set("", "PCPU", pinned.saturating_add(emulator));
     if pinned < flavor.vcpus {
-        groups.add("", "VCPU", flavor.vcpus - pinned);
+        groups.set("", "VCPU", flavor.vcpus - pinned);
     }
     match spec("hw:cpu_thread_policy").or(prop("hw_cpu_thread_policy")) {
         Some("isolate") => groups.forbid("", THREADS),
         Some("require") => groups.require("", THREADS),
         _ => {}
     }
-    Ok(true)
+    Ok(pinned == flavor.vcpus)
 }
 
 /// The dedicated CPUs of a mixed server: those of its mask, or the realtime

@@ -1,13 +1,15 @@
 //! What requests ask beyond their flavor, by zone, project and image: the
 //! peer's request filters, in its order.
 
+use std::collections::BTreeMap;
+
 use stowplan_config::Settings;
-use stowplan_ledger::Image;
-use stowplan_ledger::rows::HostAggregateRow;
 use stowplan_model::Uuid;
 use stowplan_model::request::ScheduleRequest;
 
 use super::groups::Groups;
+use super::site::Site;
+use super::wishes::Wishes;
 use crate::error::SchedulerError;
 use crate::hosts::ZONE;
 
@@ -18,10 +20,36 @@ pub(super) struct RootTraits {
     pub forbidden: Vec<String>,
 }
 
+/// Image properties that the host's virtualisation driver must know, with the
+/// beginning of the traits that say so (`[scheduler] image_metadata_prefilter`).
+const IMAGE_METADATA: [(&str, &str); 7] = [
+    ("hw_cdrom_bus", "COMPUTE_STORAGE_BUS_"),
+    ("hw_disk_bus", "COMPUTE_STORAGE_BUS_"),
+    ("hw_video_model", "COMPUTE_GRAPHICS_MODEL_"),
+    ("hw_vif_model", "COMPUTE_NET_VIF_MODEL_"),
+    ("hw_architecture", "HW_ARCH_"),
+    ("hw_emulation_architecture", "COMPUTE_ARCH_"),
+    ("hw_viommu_model", "COMPUTE_VIOMMU_"),
+];
+
+/// The version of nova-compute that marks its providers.
+const MARKS_PROVIDERS: i64 = 73;
+/// What it marks them with.
+const OWNER: &str = "OWNER_NOVA";
+
 /// What request filters are told and write to.
 pub(super) struct Prefilter<'a> {
-    pub image: &'a Image,
+    pub site: &'a dyn Site,
     pub request: &'a ScheduleRequest,
+    /// Its flavor and image.
+    pub wishes: Wishes<'a>,
+    /// Traits that the flavor and the image require, in any group.
+    pub required: &'a [String],
+    /// Suffixes of the groups of PCI devices.
+    pub pci: &'a [String],
+    /// Whether a zone that no host aggregate makes is a mistake of the caller:
+    /// Nova's API has checked it before it asks.
+    pub zone_must_exist: bool,
     pub settings: &'a Settings,
     pub groups: &'a mut Groups,
     pub root: &'a mut RootTraits,
@@ -32,7 +60,8 @@ impl Prefilter<'_> {
     /// Runs all of them.
     ///
     /// # Errors
-    /// A zone that no host aggregate makes, or a project without hosts.
+    /// A zone that no host aggregate makes, a project without hosts, a request
+    /// without an image object, an unknown kind of TPM secret.
     pub fn run(&mut self) -> Result<(), SchedulerError> {
         self.tenant()?;
         self.zone()?;
@@ -40,9 +69,23 @@ impl Prefilter<'_> {
         // compute_status_filter: disabled services are no candidates at all.
         self.forbid_root("COMPUTE_STATUS_DISABLED");
         self.isolated_aggregates();
-        if self.request.flavor.extra_specs.get("accel:device_profile").is_some() {
+        self.image_metadata();
+        if self.wishes.spec("accel:device_profile").is_some() {
             self.require_root("COMPUTE_ACCELERATORS");
         }
+        if self.wishes.image.is_none() {
+            return Err(SchedulerError::Request(
+                "image is null: expected an object, empty for a server without an image".to_owned(),
+            ));
+        }
+        if self.wishes.flag("hw:virtio_packed_ring", "hw_virtio_packed_ring")? {
+            self.require_root("COMPUTE_NET_VIRTIO_PACKED");
+        }
+        self.ephemeral_encryption()?;
+        if self.wishes.text("hw:sound_model", "hw_sound_model")? == Some("virtio") {
+            self.require_root("COMPUTE_SOUND_MODEL_VIRTIO");
+        }
+        self.tpm_secret()?;
         self.owner();
         Ok(())
     }
@@ -54,11 +97,11 @@ impl Prefilter<'_> {
             return Ok(());
         }
         let project = self.request.project_id.as_deref().unwrap_or_default();
-        let own = |row: &HostAggregateRow| {
+        let own = |metadata: &BTreeMap<String, String>| {
             let named = |(key, value): (&String, &String)| {
                 key.starts_with("filter_tenant_id") && value == project
             };
-            row.metadata.iter().any(named)
+            metadata.iter().any(named)
         };
         let uuids = self.aggregates(own);
         if !uuids.is_empty() {
@@ -75,10 +118,10 @@ impl Prefilter<'_> {
     /// The host aggregates of the zone.
     fn zone(&mut self) -> Result<(), SchedulerError> {
         let Some(zone) = &self.request.availability_zone else { return Ok(()) };
-        let uuids = self.aggregates(|row| row.metadata.get(ZONE) == Some(zone));
+        let uuids = self.aggregates(|metadata| metadata.get(ZONE) == Some(zone));
         if !uuids.is_empty() {
             self.groups.member_of.push(uuids);
-        } else if *zone != self.settings.default.default_availability_zone {
+        } else if self.zone_must_exist && *zone != self.settings.default.default_availability_zone {
             return Err(SchedulerError::ZoneNotFound(zone.clone()));
         }
         Ok(())
@@ -99,36 +142,83 @@ impl Prefilter<'_> {
         if !self.settings.scheduler.enable_isolated_aggregate_filtering {
             return;
         }
-        let required: Vec<&String> = self.groups.required().collect();
-        let closed = |row: &HostAggregateRow| {
-            row.metadata.iter().any(|(key, value)| {
+        let closed = |metadata: &BTreeMap<String, String>| {
+            metadata.iter().any(|(key, value)| {
                 let name = key.strip_prefix("trait:").filter(|_| value == "required");
-                name.is_some_and(|name| !required.iter().any(|have| *have == name))
+                name.is_some_and(|name| !self.required.iter().any(|have| have == name))
             })
         };
         let uuids = self.aggregates(closed);
         self.groups.forbidden_aggregates.extend(uuids);
     }
 
-    /// Hosts of compute services, once all of them are new enough to say so.
-    fn owner(&mut self) {
-        /// The version of nova-compute that marks its providers.
-        const MARKS_PROVIDERS: i64 = 73;
-        let mut services = self.image.services.iter().peekable();
-        if services.peek().is_some() && services.all(|row| row.version >= MARKS_PROVIDERS) {
-            self.require_root("OWNER_NOVA");
+    /// Hosts whose driver knows what the image asks for. As at the peer, one
+    /// trait that does not exist, and none is asked for.
+    fn image_metadata(&mut self) {
+        if !self.settings.scheduler.image_metadata_prefilter {
+            return;
+        }
+        let named = IMAGE_METADATA.iter().filter_map(|(name, beginning)| {
+            let value = self.wishes.prop(name)?.to_uppercase().replace('-', "_");
+            Some(format!("{beginning}{value}"))
+        });
+        let names: Vec<String> = named.collect();
+        match names.iter().find(|name| !self.site.has_trait(name)) {
+            Some(unknown) => self.warnings.push(format!(
+                "trait {unknown} does not exist; nothing is asked for by the image's metadata"
+            )),
+            None => self.root.required.extend(names),
         }
     }
 
-    fn aggregates(&self, passes: impl Fn(&HostAggregateRow) -> bool) -> Vec<Uuid> {
-        let rows = self.image.host_aggregates.iter();
-        rows.filter(|row| passes(row)).map(|row| row.uuid).collect()
+    /// Hosts that encrypt ephemeral disks, in the format asked for.
+    fn ephemeral_encryption(&mut self) -> Result<(), SchedulerError> {
+        if !self.wishes.flag("hw:ephemeral_encryption", "hw_ephemeral_encryption")? {
+            return Ok(());
+        }
+        self.require_root("COMPUTE_EPHEMERAL_ENCRYPTION");
+        let keys = ("hw:ephemeral_encryption_format", "hw_ephemeral_encryption_format");
+        if let Some(format) = self.wishes.text(keys.0, keys.1)? {
+            let name = format!("COMPUTE_EPHEMERAL_ENCRYPTION_{}", format.to_uppercase());
+            self.require_root(&name);
+        }
+        Ok(())
+    }
+
+    /// Hosts that keep a TPM's secret the way that the flavor wants.
+    fn tpm_secret(&mut self) -> Result<(), SchedulerError> {
+        if self.wishes.text("hw:tpm_version", "hw_tpm_version")?.is_none() {
+            return Ok(());
+        }
+        let security = self.wishes.spec("hw:tpm_secret_security").unwrap_or("user");
+        let ("user" | "host" | "deployment") = security else {
+            return Err(SchedulerError::Request(format!(
+                "extra spec hw:tpm_secret_security is \"{security}\": expected user, host or \
+                 deployment"
+            )));
+        };
+        let name = format!("COMPUTE_SECURITY_TPM_SECRET_SECURITY_{}", security.to_uppercase());
+        self.require_root(&name);
+        Ok(())
+    }
+
+    /// Hosts of compute services, once all of them are new enough to say so.
+    fn owner(&mut self) {
+        if self.site.min_compute_version().is_some_and(|version| version >= MARKS_PROVIDERS) {
+            self.require_root(OWNER);
+            self.pci.iter().for_each(|suffix| self.groups.require(suffix, OWNER));
+        }
+    }
+
+    fn aggregates(&self, passes: impl Fn(&BTreeMap<String, String>) -> bool) -> Vec<Uuid> {
+        let rows = self.site.host_aggregates();
+        rows.filter(|(_, metadata)| passes(metadata)).map(|(uuid, _)| uuid).collect()
     }
 
     /// A trait that nobody has defined is passed over: nothing can have it,
     /// and the peer does so too.
     fn require_root(&mut self, name: &str) {
-        if self.image.traits.ix(name).is_some() {
+        if self.site.has_trait(name) {
             self.root.required.push(name.to_owned());
         } else {
             self.warnings.push(format!("trait {name} does not exist; not asked for"));
@@ -136,7 +226,7 @@ impl Prefilter<'_> {
     }
 
     fn forbid_root(&mut self, name: &str) {
-        if self.image.traits.ix(name).is_some() {
+        if self.site.has_trait(name) {
             self.root.forbidden.push(name.to_owned());
         }
     }

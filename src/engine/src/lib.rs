@@ -32,6 +32,7 @@ pub mod registry;
 pub mod request;
 pub mod scenario;
 pub mod score;
+pub mod sequence;
 pub mod set;
 pub mod table;
 pub mod view;

@@ -5,7 +5,13 @@
 use std::path::PathBuf;
 
 use stowplan_config::Settings;
-use stowplan_engine::scenario::{check, evaluate, parse};
+use stowplan_engine::scenario::{
+    SelectScenario, check, check_destinations, evaluate, parse, parse_with,
+};
+
+fn as_nova_computes() -> [(String, String); 1] {
+    [("filter_scheduler.weight_normalization".to_owned(), "nova".to_owned())]
+}
 
 /// Evaluates every case of a file as Nova computes it.
 fn passes(file: &str, cases: usize) {
@@ -13,7 +19,7 @@ fn passes(file: &str, cases: usize) {
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     let scenarios = parse(&text).unwrap();
     assert_eq!(scenarios.len(), cases, "cases in {file}");
-    let overrides = [("filter_scheduler.weight_normalization".to_owned(), "nova".to_owned())];
+    let overrides = as_nova_computes();
     let mut failed = Vec::new();
     for scenario in &scenarios {
         let result = evaluate(scenario, &Settings::default(), &overrides);
@@ -77,6 +83,19 @@ golden! {
     weigher_ram: 32,
     weigher_soft_affinity: 32,
     weigher_soft_anti_affinity: 32,
+}
+
+#[test]
+fn select() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/nova");
+    let text = std::fs::read_to_string(folder.join("select.json")).unwrap();
+    let scenarios = parse_with(&text, SelectScenario::read).unwrap();
+    assert_eq!(scenarios.len(), 60);
+    for scenario in &scenarios {
+        let result = scenario.evaluate(&Settings::default(), &as_nova_computes());
+        let expected = scenario.expect.as_ref().expect("an expectation");
+        assert_eq!(check_destinations(expected, &result), [], "{}", scenario.common.id);
+    }
 }
 
 /// The documented rule: vCPUs 5, 5, 10, 10, 15, 20, 20, 15, 10, 5.

@@ -92,6 +92,29 @@ pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, Stri
         return Ok(Outcome::HostState(state(scenario, record, &settings)?));
     }
     let engine = Engine::new(&settings)?;
+    let (table, hosts, offers) = hosts(scenario)?;
+    let request = CheckedRequest::check(scenario.request()?)?;
+    let ask = Ask {
+        view: &table,
+        request: &request,
+        now: scenario.now,
+        index: scenario.index,
+        hosts: &hosts,
+        offers: &offers,
+    };
+    let evaluation = engine.evaluate(&ask)?;
+    let explanation = engine.explain(&ask, &evaluation, Detail::ALL);
+    let selection = selection(scenario, &offers, &evaluation, explanation);
+    Ok(Outcome::Selection(Box::new(selection)))
+}
+
+/// The hosts of a scenario, in its order, with their candidates.
+///
+/// # Errors
+/// A host whose candidates nobody has computed.
+pub(super) fn hosts(
+    scenario: &Scenario,
+) -> std::result::Result<(HostTable, Vec<HostIx>, Offers), Failure> {
     let mut table = HostTable::new();
     let mut hosts = Vec::with_capacity(scenario.hosts.len());
     let mut offers = Offers::default();
@@ -110,22 +133,10 @@ pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, Stri
         }
         hosts.push(ix);
     }
-    let request = CheckedRequest::check(scenario.request()?)?;
-    let ask = Ask {
-        view: &table,
-        request: &request,
-        now: scenario.now,
-        index: scenario.index,
-        hosts: &hosts,
-        offers: &offers,
-    };
-    let evaluation = engine.evaluate(&ask)?;
-    let explanation = engine.explain(&ask, &evaluation, Detail::ALL);
-    let selection = selection(scenario, &offers, &evaluation, explanation);
-    Ok(Outcome::Selection(Box::new(selection)))
+    Ok((table, hosts, offers))
 }
 
-fn settings(
+pub(super) fn settings(
     scenario: &Scenario,
     base: &Settings,
     overrides: &[(String, String)],

@@ -8,6 +8,7 @@
 mod check;
 mod evaluate;
 mod host;
+mod select;
 mod state;
 
 use serde::Deserialize;
@@ -19,6 +20,9 @@ use stowplan_model::request::ScheduleRequest;
 pub use check::{Difference, Expected, check};
 pub use evaluate::{Failure, Outcome, Result, Selection, evaluate};
 pub use host::{Candidate, ScenarioHost};
+pub use select::{
+    Destination, Destinations, ExpectedDestinations, SelectScenario, check_destinations,
+};
 pub use state::HostState;
 
 use crate::fault::{Fault, StageFault};

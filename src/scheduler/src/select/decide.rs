@@ -1,15 +1,11 @@
 //! One decision: every server of a request, one after the other, on one image.
 
-use std::collections::BTreeSet;
-
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use stowplan_config::Settings;
-use stowplan_engine::choose::Chosen;
+use stowplan_engine::offers::Mappings;
+use stowplan_engine::sequence::{Sequence, Start, Supply};
 use stowplan_engine::table::HostIx;
 use stowplan_engine::{
-    Ask, CheckedRequest, Claimed, Detail, Engine, Evaluation, Explanation, HostTable, HostView,
-    Offers, Survivors, Undo, consume,
+    CheckedRequest, Detail, Engine, Explanation, HostTable, HostView, Kept, Offers,
 };
 use stowplan_ledger::{Change, Image};
 use stowplan_model::request::ScheduleRequest;
@@ -136,124 +132,79 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
         return Err(refused(image, Stage::Candidates, trace));
     }
     let hosts = pool.hosts.clone();
-    let mut session = Session {
-        image,
-        means,
-        pool,
-        hosts,
-        checked,
-        table: image.hosts.table().clone(),
-        undo: Undo::new(),
-        later: None,
-        rng: ChaCha8Rng::seed_from_u64(order.seed),
-        trace,
+    let offers = Offers::default();
+    let start = Start {
+        table: image.hosts.table(),
+        now: means.now,
+        hosts: &hosts,
+        offers: &offers,
+        seed: order.seed,
+        servers: order.instances.len(),
+        alternates: order.alternates,
     };
-    let mut placed = Vec::with_capacity(order.instances.len());
+    let mut sequence = Sequence::new(means.engine, checked, start);
+    let mut supply = LedgerSupply { image, means, pool, later: None };
+    let (mut trace, detail) = (trace, detail(order));
+    let mut placed: Vec<(HostIx, Placed)> = Vec::with_capacity(order.instances.len());
     for (index, instance) in order.instances.iter().enumerate() {
-        match session.place(index, *instance)? {
+        let turn = sequence.place(index, *instance, detail, &mut supply)?;
+        let facts = |host: HostIx| sequence.table().facts(host);
+        let chosen = turn.placed.as_ref().map(|(host, _)| facts(*host));
+        trace.servers.push(ServerTrace {
+            instance: *instance,
+            chosen: chosen.map(|facts| (facts.host.clone(), facts.node.clone())),
+            explanation: turn.explanation,
+            exhausted: turn.exhausted.iter().map(|host| facts(*host).host.clone()).collect(),
+        });
+        match turn.placed {
             Some(found) => placed.push(found),
-            None => return Err(refused(image, Stage::Hosts, session.trace)),
+            None => return Err(refused(image, Stage::Hosts, trace)),
         }
     }
-    session.alternates(&mut placed)?;
-    Ok(Decided { seq: image.seq(), placed, trace: session.trace })
+    let hosts: Vec<HostIx> = placed.iter().map(|(host, _)| *host).collect();
+    let alternates = sequence.alternates(&hosts, order.alternates, &mut supply)?;
+    let placed = placed.into_iter().zip(alternates);
+    let placed = placed.map(|((_, placed), alternates)| Placed { alternates, ..placed }).collect();
+    Ok(Decided { seq: image.seq(), placed, trace })
+}
+
+/// How much is kept of each server: all of one, less of each of many.
+fn detail(order: &Order) -> Detail {
+    let servers = order.instances.len();
+    let Detail { losers, weights } = Detail::default();
+    Detail { losers: (losers / servers).max(3), weights: (weights / servers).max(3) }
 }
 
 fn refused(image: &Image, stage: Stage, trace: Trace) -> Failure {
     Failure::NoHost(Box::new(Refused { stage, trace, image: image.clone() }))
 }
 
-/// The state between the servers of one request.
-struct Session<'a> {
+/// Claims on the ledger: what servers take of the providers of their hosts.
+struct LedgerSupply<'a> {
     image: &'a Image,
     means: Means<'a>,
     pool: Pool<'a>,
-    /// The hosts left by the servers before, in the order they were ranked.
-    hosts: Vec<HostIx>,
-    checked: CheckedRequest,
-    /// The hosts as the servers before left them, by their flavor's amounts.
-    table: HostTable,
-    undo: Undo,
-    /// The ledger as the servers before leave it; none before the first.
+    /// The ledger as the servers so far leave it; none before the first.
     later: Option<Image>,
-    rng: ChaCha8Rng,
-    trace: Trace,
 }
 
-impl Session<'_> {
-    fn place(&mut self, index: usize, instance: Uuid) -> Result<Option<Placed>, Failure> {
-        self.checked.turn_to(instance);
-        let (mut chosen, left, mut explanation) = self.rank(index)?;
-        let mut exhausted = Vec::new();
-        let mut placed = None;
-        while let Some(host) = chosen.after(exhausted.len()) {
-            match self.take(host, instance)? {
-                Some(found) => {
-                    placed = Some((host, found));
-                    break;
-                }
-                None => exhausted.push(self.table.facts(host).host.clone()),
-            }
-        }
-        if let Some((host, found)) = &placed {
-            let config = self.means.engine.config();
-            let mappings = found.destination.allocation_request.groups();
-            let claimed = Claimed::of(&mappings, left.kept(*host));
-            let findings =
-                consume(&mut self.table, &mut self.undo, &mut self.checked, *host, config, claimed);
-            explanation.findings.extend(findings.into_iter().map(Into::into));
-        }
-        let place = placed.as_ref().map(|(_, found)| &found.destination);
-        self.trace.servers.push(ServerTrace {
-            instance,
-            chosen: place.map(|place| (place.host.clone(), place.node.clone())),
-            explanation,
-            exhausted,
-        });
-        if self.ranks_again() {
-            self.hosts = chosen.into_hosts();
-        }
-        Ok(placed.map(|(_, found)| found))
-    }
+impl Supply for LedgerSupply<'_> {
+    type Claim = Placed;
+    type Offer = Destination;
+    type Error = Failure;
 
-    /// Whether the order of all hosts matters beyond the one that is taken: for
-    /// further servers, or for alternates.
-    fn ranks_again(&self) -> bool {
-        self.means.order.instances.len() > 1 || self.means.order.alternates > 0
-    }
-
-    /// Filters, weighs and orders the hosts for the server in turn.
-    fn rank(&mut self, index: usize) -> Result<(Chosen, Survivors, Explanation), Failure> {
-        let offers = Offers::default();
-        let ask = Ask {
-            view: &self.table,
-            request: &self.checked,
-            now: self.means.now,
-            index,
-            hosts: &self.hosts,
-            offers: &offers,
-        };
-        let evaluation: Evaluation = self.means.engine.evaluate(&ask)?;
-        let chosen = self.means.engine.choose(&evaluation, &mut self.rng);
-        let mut explanation = self.means.engine.explain(&ask, &evaluation, self.detail());
-        explanation.draw = (!chosen.is_empty()).then_some(chosen.draw);
-        Ok((chosen, evaluation.filters.left, explanation))
-    }
-
-    /// How much is kept of each server: all of one, less of each of many.
-    fn detail(&self) -> Detail {
-        let servers = self.means.order.instances.len();
-        let Detail { losers, weights } = Detail::default();
-        Detail { losers: (losers / servers).max(3), weights: (weights / servers).max(3) }
-    }
-
-    /// What a host gives a server, if there is still enough of it.
-    fn take(&mut self, host: HostIx, instance: Uuid) -> Result<Option<Placed>, Failure> {
+    fn claim(
+        &mut self,
+        table: &HostTable,
+        host: HostIx,
+        instance: Uuid,
+        _: Option<&Kept>,
+    ) -> Result<Option<Placed>, Failure> {
         let Some(given) = self.given(host)? else { return Ok(None) };
         let order = self.means.order;
         let now = self.later.as_ref().unwrap_or(self.image);
         let claim = claim(now, self.image, &order.request, instance, &given, self.means.settings);
-        if self.ranks_again() {
+        if order.instances.len() > 1 || order.alternates > 0 {
             let Ok(records) = allocation_records(now, std::slice::from_ref(&claim), self.means.now)
             else {
                 return Ok(None);
@@ -261,10 +212,25 @@ impl Session<'_> {
             let later = self.later.get_or_insert_with(|| self.image.clone());
             later.apply(&Change { kind: String::new(), records });
         }
-        let destination = self.destination(host, given);
+        let destination = self.destination(table, host, given);
         Ok(Some(Placed { destination, claim, alternates: Vec::new() }))
     }
 
+    fn mappings(placed: &Placed) -> Mappings {
+        placed.destination.allocation_request.groups()
+    }
+
+    fn offer(
+        &mut self,
+        table: &HostTable,
+        host: HostIx,
+        _: Option<&Kept>,
+    ) -> Result<Option<Destination>, Failure> {
+        Ok(self.given(host)?.map(|given| self.destination(table, host, given)))
+    }
+}
+
+impl LedgerSupply<'_> {
     fn given(&mut self, host: HostIx) -> Result<Option<AllocationRequest>, Failure> {
         Ok(match &self.later {
             None => self.pool.first(self.image, host),
@@ -272,8 +238,13 @@ impl Session<'_> {
         })
     }
 
-    fn destination(&self, host: HostIx, allocation_request: AllocationRequest) -> Destination {
-        let facts = self.table.facts(host);
+    fn destination(
+        &self,
+        table: &HostTable,
+        host: HostIx,
+        allocation_request: AllocationRequest,
+    ) -> Destination {
+        let facts = table.facts(host);
         let zone = zone_of(self.image, &facts.host);
         let default = &self.means.settings.default.default_availability_zone;
         Destination {
@@ -284,42 +255,5 @@ impl Session<'_> {
             availability_zone: zone.unwrap_or(default).to_owned(),
             allocation_request,
         }
-    }
-
-    /// Names other hosts for each server: in the same cell, none that was
-    /// chosen, and with room after all servers. With several servers the hosts
-    /// are ranked once more, as the last of them left them.
-    fn alternates(&mut self, placed: &mut [Placed]) -> Result<(), Failure> {
-        let wanted = self.means.order.alternates;
-        if wanted == 0 {
-            return Ok(());
-        }
-        if placed.len() > 1 {
-            let (chosen, ..) = self.rank(placed.len())?;
-            self.hosts = chosen.into_hosts();
-        }
-        let taken: BTreeSet<Uuid> =
-            placed.iter().map(|placed| placed.destination.compute_node_uuid).collect();
-        let hosts = std::mem::take(&mut self.hosts);
-        let mut offered: Vec<(HostIx, Option<Destination>)> =
-            hosts.iter().map(|host| (*host, None)).collect();
-        for server in placed {
-            let cell = server.destination.cell_uuid;
-            for (host, offer) in &mut offered {
-                if server.alternates.len() == wanted {
-                    break;
-                }
-                let facts = self.table.facts(*host);
-                if facts.cell_uuid != cell || taken.contains(&facts.uuid) {
-                    continue;
-                }
-                if offer.is_none() {
-                    let Some(given) = self.given(*host)? else { continue };
-                    *offer = Some(self.destination(*host, given));
-                }
-                server.alternates.extend(offer.clone());
-            }
-        }
-        Ok(())
     }
 }

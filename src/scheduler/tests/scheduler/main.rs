@@ -8,4 +8,5 @@ mod decisions;
 mod groups;
 mod hosts;
 mod parallel;
+mod queries;
 mod select;

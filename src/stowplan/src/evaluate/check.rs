@@ -4,7 +4,7 @@ use super::{Case, Form};
 use crate::exit::Outcome;
 use crate::out::{Format, outln};
 use serde_json::{Value, json};
-use stowplan_engine::scenario::{Difference, check};
+use stowplan_engine::scenario::{Difference, check, check_destinations};
 use stowplan_scheduler::scenario::check_query;
 
 /// Prints what differs and how many cases passed.
@@ -49,6 +49,9 @@ fn differences(case: &Case) -> Vec<Difference> {
     let compared = match &case.form {
         Form::Engine(scenario, result) => {
             scenario.expect.as_ref().map(|expected| check(expected, result))
+        }
+        Form::Select(scenario, result) => {
+            scenario.expect.as_ref().map(|expected| check_destinations(expected, result))
         }
         Form::Query(scenario, result) => {
             scenario.expect.as_ref().map(|expected| check_query(expected, result))

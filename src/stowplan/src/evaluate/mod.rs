@@ -13,7 +13,7 @@ use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stowplan_config::Settings;
-use stowplan_engine::scenario::{self, Scenario};
+use stowplan_engine::scenario::{self, Destinations, Scenario, SelectScenario};
 use stowplan_scheduler::scenario::{QueryFailure, QueryScenario, QueryTexts};
 
 const HELP: &str = "\
@@ -55,6 +55,8 @@ struct Case {
 enum Form {
     /// Hosts, filters and weighers.
     Engine(Box<Scenario>, scenario::Result),
+    /// Destinations of the servers of one request.
+    Select(Box<SelectScenario>, Result<Destinations, scenario::Failure>),
     /// A request and the query for candidates that it becomes.
     Query(Box<QueryScenario>, Result<QueryTexts, QueryFailure>),
 }
@@ -63,6 +65,7 @@ impl Case {
     fn id(&self) -> &str {
         match &self.form {
             Form::Engine(scenario, _) => &scenario.id,
+            Form::Select(scenario, _) => &scenario.common.id,
             Form::Query(scenario, _) => &scenario.id,
         }
     }
@@ -70,6 +73,7 @@ impl Case {
     fn note(&self) -> Option<&str> {
         match &self.form {
             Form::Engine(scenario, _) => scenario.note.as_deref(),
+            Form::Select(scenario, _) => scenario.common.note.as_deref(),
             Form::Query(scenario, _) => scenario.note.as_deref(),
         }
     }
@@ -78,6 +82,8 @@ impl Case {
     fn failure(&self) -> Option<String> {
         match &self.form {
             Form::Engine(_, result) => result.as_ref().err().map(ToString::to_string),
+            Form::Select(_, Ok(Destinations { error: Some(error), .. })) => Some(error.to_string()),
+            Form::Select(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Query(_, result) => result.as_ref().err().map(ToString::to_string),
         }
     }
@@ -95,6 +101,10 @@ impl Evaluate {
                     Read::Engine(scenario) => {
                         let result = scenario::evaluate(&scenario, &base, &overrides);
                         Form::Engine(scenario, result)
+                    }
+                    Read::Select(scenario) => {
+                        let result = scenario.evaluate(&base, &overrides);
+                        Form::Select(scenario, result)
                     }
                     Read::Query(scenario) => {
                         let result = scenario.evaluate(&base, &overrides);
@@ -116,6 +126,7 @@ impl Evaluate {
 /// A scenario, read.
 enum Read {
     Engine(Box<Scenario>),
+    Select(Box<SelectScenario>),
     Query(Box<QueryScenario>),
 }
 
@@ -125,6 +136,8 @@ fn read(file: &Path) -> anyhow::Result<Vec<Read>> {
     let form = |item: Value| {
         if QueryScenario::is_one(&item) {
             serde_json::from_value(item).map(|scenario| Read::Query(Box::new(scenario)))
+        } else if SelectScenario::is_one(&item) {
+            SelectScenario::read(item).map(|scenario| Read::Select(Box::new(scenario)))
         } else {
             Scenario::read(item).map(|scenario| Read::Engine(Box::new(scenario)))
         }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use stowplan_engine::{
     explain::{Explanation, FilterTrace, TraceOutcome, WeightRow},
     overrides::Source,
-    scenario,
+    scenario::{self, Destination, Destinations},
 };
 
 /// Prints all cases.
@@ -28,6 +28,7 @@ fn as_json(case: &Case) -> Value {
     let (file, id) = (&case.file, case.id());
     match &case.form {
         Form::Engine(_, Ok(outcome)) => json!({"file": file, "id": id, "outcome": outcome}),
+        Form::Select(_, Ok(found)) => json!({"file": file, "id": id, "outcome": found}),
         Form::Query(_, Ok(texts)) => json!({"file": file, "id": id, "outcome": texts}),
         _ => json!({"file": file, "id": id, "error": case.failure()}),
     }
@@ -42,6 +43,8 @@ fn show(case: &Case) {
         Form::Engine(_, Ok(scenario::Outcome::Selection(selection))) => show_selection(selection),
         Form::Engine(_, Ok(scenario::Outcome::HostState(state))) => outln!("{}", states(state)),
         Form::Engine(_, Err(failure)) => outln!("no host is chosen: {failure}"),
+        Form::Select(_, Ok(found)) => show_destinations(found),
+        Form::Select(_, Err(failure)) => outln!("no host is chosen: {failure}"),
         Form::Query(_, Ok(texts)) => {
             outln!("{}", texts.query);
             texts.fallback_query.iter().for_each(|query| outln!("or else {query}"));
@@ -71,6 +74,29 @@ fn show_selection(outcome: &scenario::Selection) {
     }
     if explanation.more_findings > 0 {
         outln!("{} further warnings of this kind", explanation.more_findings);
+    }
+}
+
+/// Each server's destination, then what filters and weighers said of the last.
+fn show_destinations(found: &Destinations) {
+    let mut rows = table::with_header(["server", "goes to", "in zone", "or to"]);
+    for (number, selection) in found.selections.iter().enumerate() {
+        let name = |it: &Destination| format!("{}/{}", it.host, it.node);
+        let [first, others @ ..] = selection.as_slice() else { continue };
+        let others: Vec<String> = others.iter().map(name).collect();
+        rows.add_row([
+            (number + 1).to_string(),
+            name(first),
+            first.availability_zone.clone(),
+            others.join(", "),
+        ]);
+    }
+    match &found.error {
+        Some(error) => {
+            outln!("{error}");
+            found.explanations.last().iter().for_each(|last| outln!("{}", funnel(last)));
+        }
+        None => outln!("{rows}"),
     }
 }
 

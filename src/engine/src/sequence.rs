@@ -1,0 +1,239 @@
+//! The servers of one request, placed one after the other, each on what those
+//! before it have left.
+
+use std::collections::BTreeSet;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use stowplan_model::{Micros, Uuid};
+
+use crate::choose::Chosen;
+use crate::consume::{Claimed, consume};
+use crate::engine::{Ask, Engine};
+use crate::explain::{Detail, Explanation};
+use crate::fault::StageFault;
+use crate::offers::{Kept, Mappings, Offers, Survivors};
+use crate::request::CheckedRequest;
+use crate::table::{HostIx, HostTable, Undo};
+use crate::view::HostView;
+
+/// Whoever gives servers what they take of their hosts.
+pub trait Supply {
+    /// What a server takes of its host.
+    type Claim;
+    /// What an alternate would give.
+    type Offer: Clone;
+    /// Why the whole request fails.
+    type Error: From<StageFault>;
+
+    /// Claims a host for the server in turn; none when the host has nothing for
+    /// it any more, and the next one is to be asked. `kept` is what filters left
+    /// of the host's candidates, where they looked at them.
+    ///
+    /// # Errors
+    /// Whatever fails the request.
+    fn claim(
+        &mut self,
+        table: &HostTable,
+        host: HostIx,
+        instance: Uuid,
+        kept: Option<&Kept>,
+    ) -> Result<Option<Self::Claim>, Self::Error>;
+
+    /// The providers that a claim's candidate chose for request groups.
+    fn mappings(claim: &Self::Claim) -> Mappings;
+
+    /// What a host would give after all claims; none when it has nothing.
+    ///
+    /// # Errors
+    /// Whatever fails the request.
+    fn offer(
+        &mut self,
+        table: &HostTable,
+        host: HostIx,
+        kept: Option<&Kept>,
+    ) -> Result<Option<Self::Offer>, Self::Error>;
+}
+
+/// The state between the servers of one request.
+pub struct Sequence<'a> {
+    engine: &'a Engine,
+    now: Micros,
+    offers: &'a Offers,
+    /// Whether the order of all hosts matters beyond the one that is taken: for
+    /// further servers, or for alternates.
+    ranks_again: bool,
+    /// The hosts left by the servers before, in the order they were ranked.
+    hosts: Vec<HostIx>,
+    request: CheckedRequest,
+    /// The hosts as the servers before left them, by their flavor's amounts.
+    table: HostTable,
+    undo: Undo,
+    /// What filters left of the hosts when they were last ranked.
+    left: Survivors,
+    rng: ChaCha8Rng,
+}
+
+/// What a sequence begins with.
+#[derive(Clone, Copy)]
+pub struct Start<'a> {
+    /// The hosts as they are.
+    pub table: &'a HostTable,
+    /// The present.
+    pub now: Micros,
+    /// Those to choose from, in the order in which equal weights keep them.
+    pub hosts: &'a [HostIx],
+    /// Their candidates, as far as filters look at them.
+    pub offers: &'a Offers,
+    /// Seed of every draw.
+    pub seed: u64,
+    /// How many servers there are.
+    pub servers: usize,
+    /// How many alternates each gets.
+    pub alternates: usize,
+}
+
+/// What became of one server.
+pub struct Turn<C> {
+    /// Its host and what it takes there; none when no host was left.
+    pub placed: Option<(HostIx, C)>,
+    /// Hosts that were asked before and had nothing left, in their order.
+    pub exhausted: Vec<HostIx>,
+    /// What filters and weighers said.
+    pub explanation: Explanation,
+}
+
+impl<'a> Sequence<'a> {
+    /// Before the first server.
+    #[must_use]
+    pub fn new(engine: &'a Engine, request: CheckedRequest, start: Start<'a>) -> Self {
+        Self {
+            engine,
+            now: start.now,
+            offers: start.offers,
+            ranks_again: start.servers > 1 || start.alternates > 0,
+            hosts: start.hosts.to_vec(),
+            request,
+            table: start.table.clone(),
+            undo: Undo::new(),
+            left: Survivors::default(),
+            rng: ChaCha8Rng::seed_from_u64(start.seed),
+        }
+    }
+
+    /// The hosts as the servers so far leave them.
+    #[must_use]
+    pub const fn table(&self) -> &HostTable {
+        &self.table
+    }
+
+    /// The request as the servers so far leave it: its group has their hosts.
+    #[must_use]
+    pub const fn request(&self) -> &CheckedRequest {
+        &self.request
+    }
+
+    /// Places the next server: the best host that still has something for it.
+    ///
+    /// # Errors
+    /// A filter or weigher that cannot judge, or what `supply` says.
+    pub fn place<S: Supply>(
+        &mut self,
+        index: usize,
+        instance: Uuid,
+        detail: Detail,
+        supply: &mut S,
+    ) -> Result<Turn<S::Claim>, S::Error> {
+        self.request.turn_to(instance);
+        let (mut chosen, mut explanation) = self.rank(index, detail)?;
+        let mut exhausted = Vec::new();
+        let mut placed = None;
+        while let Some(host) = chosen.after(exhausted.len()) {
+            match supply.claim(&self.table, host, instance, self.left.kept(host))? {
+                Some(claim) => {
+                    placed = Some((host, claim));
+                    break;
+                }
+                None => exhausted.push(host),
+            }
+        }
+        if let Some((host, claim)) = &placed {
+            let mappings = S::mappings(claim);
+            let claimed = Claimed::of(&mappings, self.left.kept(*host));
+            let (table, undo) = (&mut self.table, &mut self.undo);
+            let findings =
+                consume(table, undo, &mut self.request, *host, self.engine.config(), claimed);
+            explanation.findings.extend(findings.into_iter().map(Into::into));
+        }
+        if self.ranks_again {
+            self.hosts = chosen.into_hosts();
+        }
+        Ok(Turn { placed, exhausted, explanation })
+    }
+
+    /// Names other hosts for each placed server, at most `wanted`: in the same
+    /// cell, none that was chosen, and with something left after all servers.
+    /// With several servers the hosts are ranked once more, as the last of them
+    /// left them. The same host may be named for several servers.
+    ///
+    /// # Errors
+    /// A filter or weigher that cannot judge, or what `supply` says.
+    pub fn alternates<S: Supply>(
+        mut self,
+        placed: &[HostIx],
+        wanted: usize,
+        supply: &mut S,
+    ) -> Result<Vec<Vec<S::Offer>>, S::Error> {
+        if wanted == 0 {
+            return Ok(vec![Vec::new(); placed.len()]);
+        }
+        if placed.len() > 1 {
+            let (chosen, _) = self.rank(placed.len(), Detail { losers: 0, weights: 0 })?;
+            self.hosts = chosen.into_hosts();
+        }
+        let taken: BTreeSet<HostIx> = placed.iter().copied().collect();
+        let cell = |host: HostIx| self.table.facts(host).cell_uuid;
+        let mut offers: Vec<(HostIx, Option<S::Offer>)> = self
+            .hosts
+            .iter()
+            .filter(|host| !taken.contains(host))
+            .map(|host| (*host, None))
+            .collect();
+        let mut of_all = Vec::with_capacity(placed.len());
+        for server in placed {
+            let mut alternates = Vec::new();
+            for (host, offer) in &mut offers {
+                if alternates.len() == wanted {
+                    break;
+                }
+                if cell(*host) != cell(*server) {
+                    continue;
+                }
+                if offer.is_none() {
+                    *offer = supply.offer(&self.table, *host, self.left.kept(*host))?;
+                }
+                alternates.extend(offer.clone());
+            }
+            of_all.push(alternates);
+        }
+        Ok(of_all)
+    }
+
+    /// Filters, weighs and orders the hosts for the server in turn.
+    fn rank(&mut self, index: usize, detail: Detail) -> Result<(Chosen, Explanation), StageFault> {
+        let ask = Ask {
+            view: &self.table,
+            request: &self.request,
+            now: self.now,
+            index,
+            hosts: &self.hosts,
+            offers: self.offers,
+        };
+        let evaluation = self.engine.evaluate(&ask)?;
+        let chosen = self.engine.choose(&evaluation, &mut self.rng);
+        let mut explanation = self.engine.explain(&ask, &evaluation, detail);
+        explanation.draw = (!chosen.is_empty()).then_some(chosen.draw);
+        self.left = evaluation.filters.left;
+        Ok((chosen, explanation))
+    }
+}

@@ -10,7 +10,7 @@ const SECTIONS: &str = "
     manila mks neutron nova_sys_admin oslo_concurrency oslo_limit
     oslo_messaging_amqp oslo_messaging_kafka oslo_messaging_metrics oslo_messaging_notifications
     oslo_messaging_rabbit oslo_middleware_tracing oslo_reports
-    oslo_versionedobjects pci privsep profiler quota rdp remote_debug serial_console
+    oslo_versionedobjects pci privsep profiler rdp remote_debug serial_console
     service_user spice vault vmware vnc wsgi xenserver zvm
 ";
 

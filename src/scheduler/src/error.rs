@@ -110,6 +110,30 @@ pub enum SchedulerError {
         first: Vec<String>,
     },
 
+    // Services.
+    /// No such service.
+    #[error("there is no service {0}")]
+    ServiceNotFound(String),
+    /// The service runs no servers.
+    #[error("service {binary} of host {host} cannot be changed: only nova-compute can")]
+    ServiceKind {
+        /// Its host.
+        host: String,
+        /// Its program.
+        binary: String,
+    },
+    /// The service's host has servers, or somebody holds something there.
+    #[error("host {host} has {count} servers or other consumers: {}{}", first.join(", "),
+        if *count > first.len() { ", ..." } else { "" })]
+    ServiceInUse {
+        /// The host.
+        host: String,
+        /// How many they are.
+        count: usize,
+        /// The first of them, by uuid.
+        first: Vec<String>,
+    },
+
     // Host aggregates and server groups.
     /// No such host aggregate.
     #[error("there is no host aggregate {0}")]
@@ -124,6 +148,14 @@ pub enum SchedulerError {
         name: String,
         /// Its hosts, separated by commas.
         hosts: String,
+    },
+    /// The host is in the aggregate already.
+    #[error("host {host} is in host aggregate {name} already")]
+    InAggregate {
+        /// The host.
+        host: String,
+        /// The aggregate's name.
+        name: String,
     },
     /// The host is not in the aggregate.
     #[error("host {host} is not in host aggregate {name}")]
@@ -161,6 +193,31 @@ pub enum SchedulerError {
     /// No such server group.
     #[error("there is no server group {0}")]
     GroupNotFound(String),
+    /// The project has as many server groups as it may.
+    #[error("project {project} has {count} server groups, and may have {limit}")]
+    GroupQuota {
+        /// The project.
+        project: String,
+        /// How many it has.
+        count: usize,
+        /// How many it may have.
+        limit: i64,
+    },
+    /// A compute service is too old for the rules of a group.
+    #[error(
+        "rules.max_server_per_host is {limit}: expected 1 at most, for the service of host {host} \
+         has version {version} and does not know this rule before {needed}"
+    )]
+    GroupRulesTooNew {
+        /// How many members a host may hold.
+        limit: i64,
+        /// The host with the oldest service.
+        host: String,
+        /// The version of that service.
+        version: i64,
+        /// The version that knows the rule.
+        needed: i64,
+    },
 
     // Destinations.
     /// No such availability zone.
@@ -192,9 +249,11 @@ impl SchedulerError {
     pub fn status(&self) -> u16 {
         use SchedulerError as E;
         match self {
-            E::Fields(_) | E::ZoneNotFound(_) | E::Request(_) => 400,
+            E::Fields(_) | E::ZoneNotFound(_) | E::Request(_) | E::ServiceKind { .. } => 400,
+            E::GroupQuota { .. } => 403,
             E::HostNotFound { .. }
             | E::NodeNotFound { .. }
+            | E::ServiceNotFound(_)
             | E::AggregateNotFound(_)
             | E::NotInAggregate { .. }
             | E::GroupNotFound(_)
@@ -207,10 +266,13 @@ impl SchedulerError {
             | E::InventoryOwned { .. }
             | E::InventoryInUse { .. }
             | E::HostInUse { .. }
+            | E::ServiceInUse { .. }
             | E::AggregateName(_)
+            | E::InAggregate { .. }
             | E::AggregateNotEmpty { .. }
             | E::ZoneConflict { .. }
             | E::ZoneInUse { .. }
+            | E::GroupRulesTooNew { .. }
             | E::InstanceChanged { .. }
             | E::NoValidHost(_) => 409,
             E::Placement(error) => error.status(),

@@ -6,7 +6,7 @@ use arc_swap::ArcSwap;
 use stowplan_config::Settings;
 use stowplan_engine::Engine;
 use stowplan_engine::registry::RegistryError;
-use stowplan_ledger::rows::{HostAggregateRow, HostSource, ServerGroupRow};
+use stowplan_ledger::rows::{HostAggregateRow, HostSource, ServerGroupRow, ServiceRow};
 use stowplan_ledger::{Change, Image, Ledger, Unavailable, WriteError};
 use stowplan_model::host::HostReport;
 use stowplan_model::{Micros, Uuid};
@@ -16,7 +16,9 @@ use crate::beside::Beside;
 use crate::decisions::{DecisionLog, DecisionPage, DecisionView};
 use crate::error::SchedulerError;
 use crate::groups::{self, NewGroup};
-use crate::hosts::{self, Deleted, HostFilter, HostPage, ReportHost, Reported};
+use crate::hosts::{
+    self, Deleted, HostFilter, HostPage, ReportHost, Reported, ServiceKey, ServiceUpdate,
+};
 use crate::select::{Destinations, Order, Run, SelectRequest};
 
 /// What comes of a call that writes.
@@ -157,6 +159,29 @@ impl Scheduler {
         self.write(call, move |image| hosts::delete_host(image, &host, node.as_deref(), now)).await
     }
 
+    /// Changes a service as an operator says.
+    ///
+    /// # Errors
+    /// As [`hosts::update_service`], or a ledger that cannot write.
+    pub async fn update_service(
+        &self,
+        call: Call<'_>,
+        key: ServiceKey,
+        update: ServiceUpdate,
+    ) -> Written<ServiceRow> {
+        let now = call.now;
+        self.write(call, move |image| hosts::update_service(image, &key, &update, now)).await
+    }
+
+    /// Takes a service out, and with a nova-compute its host.
+    ///
+    /// # Errors
+    /// As [`hosts::delete_service`], or a ledger that cannot write.
+    pub async fn delete_service(&self, call: Call<'_>, key: ServiceKey) -> Written<ServiceRow> {
+        let now = call.now;
+        self.write(call, move |image| hosts::delete_service(image, &key, now)).await
+    }
+
     /// A page of hosts.
     ///
     /// # Errors
@@ -233,6 +258,20 @@ impl Scheduler {
         self.write(call, move |image| aggregates::add_host(image, &key, &host, now)).await
     }
 
+    /// Adds a host that is known to an aggregate that it is not in.
+    ///
+    /// # Errors
+    /// As [`aggregates::add_known_host`], or a ledger that cannot write.
+    pub async fn add_known_to_aggregate(
+        &self,
+        call: Call<'_>,
+        key: &str,
+        host: &str,
+    ) -> Written<HostAggregateRow> {
+        let (key, host, now) = (key.to_owned(), host.to_owned(), call.now);
+        self.write(call, move |image| aggregates::add_known_host(image, &key, &host, now)).await
+    }
+
     /// Takes a host out of an aggregate.
     ///
     /// # Errors
@@ -256,6 +295,23 @@ impl Scheduler {
     pub async fn create_group(&self, call: Call<'_>, new: NewGroup) -> Written<ServerGroupRow> {
         let (uuid, now) = (Uuid::new_v4(), call.now);
         self.write(call, move |image| groups::create_group(image, uuid, &new, now)).await
+    }
+
+    /// Makes a server group if its project may have another one (`[quota]
+    /// server_groups`).
+    ///
+    /// # Errors
+    /// As [`groups::create_group_within`], or a ledger that cannot write.
+    pub async fn create_group_within(
+        &self,
+        call: Call<'_>,
+        new: NewGroup,
+    ) -> Written<ServerGroupRow> {
+        let (uuid, now) = (Uuid::new_v4(), call.now);
+        let limit = self.settings.load().quota.server_groups;
+        let propose =
+            move |image: &Image| groups::create_group_within(image, uuid, &new, limit, now);
+        self.write(call, propose).await
     }
 
     /// Deletes a server group.

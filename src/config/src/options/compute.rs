@@ -15,6 +15,15 @@ section! {
 }
 
 section! {
+    /// How much one project may have.
+    quota: Quota = "quota" {
+        /// Server groups that a project may make over the compute API; -1: any
+        /// number.
+        server_groups: i64 = 10, min(-1.0), mutable, older(&[("DEFAULT", "quota_server_groups")]);
+    }
+}
+
+section! {
     /// Switches for particular sites.
     workarounds: Workarounds = "workarounds" {
         /// Do not offer shared CPUs of older hosts to requests for dedicated ones.

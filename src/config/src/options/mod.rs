@@ -15,7 +15,9 @@ use std::collections::BTreeMap;
 
 pub use api::{Api, AuthStrategy, OsloMiddleware, OsloPolicy};
 pub use batch::{Batch, BatchTotal};
-pub use compute::{Compute, NotificationFormat, Notifications, UpgradeLevels, Workarounds};
+pub use compute::{
+    Compute, NotificationFormat, Notifications, Quota, UpgradeLevels, Workarounds,
+};
 pub use cors::Cors;
 pub use database::PlacementDatabase;
 pub use default::DefaultSection;
@@ -67,6 +69,8 @@ settings! {
     batch: Batch,
     /// `[compute]`
     compute: Compute,
+    /// `[quota]`
+    quota: Quota,
     /// `[workarounds]`
     workarounds: Workarounds,
     /// `[upgrade_levels]`

@@ -157,14 +157,29 @@ impl Image {
     }
 }
 
-/// What is held, in the units of the figures. Amounts come from outside: what
-/// is beyond all bounds stays at the bound.
-struct Claimed {
-    vcpus: i64,
-    memory_mb: i64,
-    disk_mb: i64,
-    instances: i64,
-    io_ops: i64,
+/// What we have claimed on a host that its report does not know of yet, in the
+/// units of the figures. Amounts come from outside: what is beyond all bounds
+/// stays at the bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Claimed {
+    /// CPUs.
+    pub vcpus: i64,
+    /// Memory in MiB.
+    pub memory_mb: i64,
+    /// Disk in MiB.
+    pub disk_mb: i64,
+    /// Servers and batch tasks.
+    pub instances: i64,
+    /// Builds that these make.
+    pub io_ops: i64,
+}
+
+impl Host {
+    /// What we have claimed here since its report.
+    #[must_use]
+    pub fn claimed_since(&self) -> Claimed {
+        self.ours.into()
+    }
 }
 
 impl From<Held> for Claimed {

@@ -49,6 +49,28 @@ pub fn add_host(
     Ok((change, Joined { row: after, added: true }))
 }
 
+/// Adds a host as the compute API does: one that is known, and only once.
+///
+/// # Errors
+/// As [`add_host`]; and when nobody has reported the host, or when it is in the
+/// aggregate already.
+pub fn add_known_host(
+    image: &Image,
+    key: &str,
+    host: &str,
+    now: Micros,
+) -> Result<(Change, HostAggregateRow), SchedulerError> {
+    let row = find(image, key)?;
+    if image.hosts.nodes_of(host).next().is_none() {
+        return Err(SchedulerError::HostNotFound { host: host.to_owned() });
+    }
+    if row.hosts.iter().any(|there| there == host) {
+        return Err(SchedulerError::InAggregate { host: host.to_owned(), name: row.name.clone() });
+    }
+    let (change, joined) = add_host(image, key, host, now)?;
+    Ok((change, joined.row))
+}
+
 /// Takes a host out.
 ///
 /// # Errors

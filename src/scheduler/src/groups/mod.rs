@@ -5,9 +5,11 @@
 //! for a while, as they do in a migration.
 
 mod members;
+mod quota;
 mod write;
 
 pub use members::{join, leave, living_members};
+pub use quota::create_group_within;
 pub use write::{NewGroup, Policy, create_group, delete_group, read_new_group};
 
 use std::sync::Arc;

@@ -1,15 +1,16 @@
-//! A host leaves: with its node's provider tree, and with its service when it
-//! was the last node.
+//! A host leaves: with its nodes' provider trees, and with its service when no
+//! node is left.
 
 use std::collections::BTreeSet;
 
 use stowplan_ledger::image::hosts::Host;
-use stowplan_ledger::rows::HostAggregateRow;
+use stowplan_ledger::rows::{HostAggregateRow, ServiceRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
 use stowplan_placement::providers::subtree;
 
 use super::find;
+use super::service::{BINARY, ServiceKey, find_service};
 use crate::error::SchedulerError;
 
 /// Consumers that a refusal names.
@@ -37,9 +38,61 @@ pub fn delete_host(
     now: Micros,
 ) -> Result<(Change, Deleted), SchedulerError> {
     let found = find(image, host, node)?;
-    let uuid = found.row.uuid;
-    check_use(image, found)?;
+    let holders = holders(image, found);
+    if !holders.is_empty() {
+        return Err(SchedulerError::HostInUse {
+            host: found.row.node.clone(),
+            count: holders.len(),
+            first: first_of(&holders),
+        });
+    }
     let mut change = Change::new("host.delete");
+    let providers = node_goes(image, &mut change, found);
+    if image.hosts.nodes_of(host).nth(1).is_none() {
+        service_goes(image, &mut change, host, now);
+    }
+    Ok((change, Deleted { uuid: found.row.uuid, providers }))
+}
+
+/// Takes a service out, and with a nova-compute its host: all nodes with their
+/// provider trees, and its memberships of host aggregates.
+///
+/// # Errors
+/// When there is no such service, or when the host has servers or anybody
+/// holds something of it, as a server in a migration does.
+pub fn delete_service(
+    image: &Image,
+    key: &ServiceKey,
+    now: Micros,
+) -> Result<(Change, ServiceRow), SchedulerError> {
+    let service = find_service(image, key)?;
+    let gone = ServiceRow::clone(service);
+    let mut change = Change::new("service.delete");
+    if service.binary != BINARY {
+        change.push(Record::ServiceGone(service.uuid));
+        return Ok((change, gone));
+    }
+    let reported = |node: &Host| node.row.report.instances.keys().copied().collect::<Vec<_>>();
+    let nodes = || image.hosts.nodes_of(&service.host);
+    let mut there: BTreeSet<Uuid> = nodes().flat_map(|node| holders(image, node)).collect();
+    there.extend(nodes().flat_map(|node| reported(node)));
+    if !there.is_empty() {
+        return Err(SchedulerError::ServiceInUse {
+            host: service.host.clone(),
+            count: there.len(),
+            first: first_of(&there),
+        });
+    }
+    for node in nodes() {
+        node_goes(image, &mut change, node);
+    }
+    service_goes(image, &mut change, &service.host, now);
+    Ok((change, gone))
+}
+
+/// A node goes with its provider tree, of which the count is given.
+fn node_goes(image: &Image, change: &mut Change, node: &Host) -> usize {
+    let uuid = node.row.uuid;
     let mut tree = match image.providers.find(uuid) {
         Some(at) => subtree(image, at),
         None => Vec::new(),
@@ -50,34 +103,29 @@ pub fn delete_host(
         change.push(Record::ProviderGone(image.providers.uuid(at)));
     }
     change.push(Record::HostGone(uuid));
-    if image.hosts.nodes_of(host).nth(1).is_none() {
-        let services = image.services.iter().filter(|service| service.host == host);
-        for service in services {
-            change.push(Record::ServiceGone(service.uuid));
-        }
-        for id in image.hosts.aggregates_of(host) {
-            let Some(row) = image.host_aggregates.by_id(id) else { continue };
-            let hosts = row.hosts.iter().filter(|name| *name != host).cloned().collect();
-            let row = HostAggregateRow { hosts, updated: now, ..HostAggregateRow::clone(row) };
-            change.push(Record::HostAggregate(row));
-        }
-    }
-    Ok((change, Deleted { uuid, providers }))
+    providers
 }
 
-fn check_use(image: &Image, host: &Host) -> Result<(), SchedulerError> {
-    let Some(root) = image.providers.find(host.row.uuid) else { return Ok(()) };
-    let tree = image.providers.tree_of(root).iter();
-    let holders: BTreeSet<Uuid> = tree
-        .flat_map(|&at| image.consumers.of_provider(at))
-        .map(|consumer| consumer.uuid)
-        .collect();
-    if holders.is_empty() {
-        return Ok(());
+/// The services of a host go, and the host leaves its aggregates.
+fn service_goes(image: &Image, change: &mut Change, host: &str, now: Micros) {
+    for service in image.services.iter().filter(|service| service.host == host) {
+        change.push(Record::ServiceGone(service.uuid));
     }
-    Err(SchedulerError::HostInUse {
-        host: host.row.node.clone(),
-        count: holders.len(),
-        first: holders.iter().take(NAMED).map(Uuid::to_string).collect(),
-    })
+    for id in image.hosts.aggregates_of(host) {
+        let Some(row) = image.host_aggregates.by_id(id) else { continue };
+        let hosts = row.hosts.iter().filter(|name| *name != host).cloned().collect();
+        let row = HostAggregateRow { hosts, updated: now, ..HostAggregateRow::clone(row) };
+        change.push(Record::HostAggregate(row));
+    }
+}
+
+/// Consumers that hold something of a node's tree.
+fn holders(image: &Image, node: &Host) -> BTreeSet<Uuid> {
+    let Some(root) = image.providers.find(node.row.uuid) else { return BTreeSet::new() };
+    let tree = image.providers.tree_of(root).iter();
+    tree.flat_map(|&at| image.consumers.of_provider(at)).map(|consumer| consumer.uuid).collect()
+}
+
+fn first_of(holders: &BTreeSet<Uuid>) -> Vec<String> {
+    holders.iter().take(NAMED).map(Uuid::to_string).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stowplan_engine::config::EngineConfig;
 use stowplan_ledger::Image;
 use stowplan_ledger::image::hosts::Host;
-use stowplan_ledger::rows::HostSource;
+use stowplan_ledger::rows::{HostSource, ServiceRow};
 use stowplan_model::{Micros, Uuid};
 
 use crate::error::SchedulerError;
@@ -103,7 +103,29 @@ pub fn list(
 #[must_use]
 pub fn state(image: &Image, host: &Host, config: &EngineConfig, now: Micros) -> HostState {
     let Some(service) = image.service_of(&host.row.host) else { return HostState::Down };
-    let limit = match host.row.source {
+    alive(service, host.row.source, config, now)
+}
+
+/// The same of a service: its host's first node says where it is heard.
+#[must_use]
+pub fn service_state(
+    image: &Image,
+    service: &ServiceRow,
+    config: &EngineConfig,
+    now: Micros,
+) -> HostState {
+    let node = image.hosts.nodes_of(&service.host).next();
+    let source = node.map_or(HostSource::Rest, |node| node.row.source);
+    alive(service, source, config, now)
+}
+
+fn alive(
+    service: &ServiceRow,
+    source: HostSource,
+    config: &EngineConfig,
+    now: Micros,
+) -> HostState {
+    let limit = match source {
         HostSource::Rest => config.service_down_time,
         HostSource::Bus => config.bus_down_time,
     };

@@ -9,12 +9,20 @@ mod delete;
 mod find;
 mod inventory;
 mod list;
+mod operate;
 mod report;
 mod service;
+mod status;
 mod validate;
+mod zones;
 
-pub use delete::{Deleted, delete_host};
+pub use delete::{Deleted, delete_host, delete_service};
 pub use find::{find, nodes};
-pub use list::{HostFilter, HostPage, HostState, ZONE, list, state, unknown, zone_of};
+pub use list::{
+    HostFilter, HostPage, HostState, ZONE, list, service_state, state, unknown, zone_of,
+};
+pub use operate::{ServiceStatus, ServiceUpdate, update_service};
 pub use report::{ReportHost, Reported, read_report, report_host};
+pub use service::{BINARY, ServiceKey, find_service};
 pub(crate) use validate::{class as check_class, name as check_name};
+pub use zones::{Zone, ZoneNames, zones};

@@ -9,7 +9,7 @@ use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::host::{HostReport, ServiceReport};
 use stowplan_model::{Micros, Uuid};
 
-use super::{children, inventory, service, validate};
+use super::{children, inventory, service, status, validate};
 use crate::aggregates::mirrored;
 use crate::draft::{Draft, Shape, aggregates_of, traits_of};
 use crate::error::SchedulerError;
@@ -20,8 +20,6 @@ pub(super) const NAMESPACE: Uuid = Uuid::from_u128(0x6d1c_2f60_7c8b_5a53_9a0e_51
 
 /// The trait of providers that belong to compute services.
 const OWNER_NOVA: &str = "OWNER_NOVA";
-/// The trait of hosts whose service takes no new servers.
-const STATUS_DISABLED: &str = "COMPUTE_STATUS_DISABLED";
 
 crate::body!(HostReport);
 
@@ -108,7 +106,9 @@ pub fn report_host(
         aggregates: joins.then(|| &there.aggregates | &mirrored(image, &call.host)),
     })?;
     children::shape(&mut draft, uuid, node, &report, call.default_max_tasks)?;
-    other_nodes(&mut draft, &call.host, uuid, toggled)?;
+    if let Some(disabled) = toggled {
+        status::toggle_nodes(&mut draft, &call.host, Some(uuid), disabled)?;
+    }
     let row = HostRow {
         id: before.map_or_else(|| image.hosts.next_id(), |host| host.row.id),
         uuid,
@@ -227,47 +227,10 @@ fn root_traits(
     }
     traits.extend(report.traits.iter().cloned());
     traits.insert(OWNER_NOVA.to_owned());
-    toggle(&mut traits, toggled);
+    if let Some(disabled) = toggled {
+        status::toggle(&mut traits, disabled);
+    }
     traits
-}
-
-fn toggle(traits: &mut BTreeSet<String>, disabled: Option<bool>) {
-    match disabled {
-        Some(true) => {
-            traits.insert(STATUS_DISABLED.to_owned());
-        }
-        Some(false) => {
-            traits.remove(STATUS_DISABLED);
-        }
-        None => {}
-    }
-}
-
-/// The service is the host's, so its other nodes are disabled with it.
-fn other_nodes(
-    draft: &mut Draft<'_>,
-    host: &str,
-    reported: Uuid,
-    toggled: Option<bool>,
-) -> Result<(), SchedulerError> {
-    if toggled.is_none() {
-        return Ok(());
-    }
-    let image = draft.image;
-    for node in image.hosts.nodes_of(host).filter(|node| node.row.uuid != reported) {
-        let Some(at) = image.providers.find(node.row.uuid) else { continue };
-        let mut traits = traits_of(image, at);
-        toggle(&mut traits, toggled);
-        draft.shape(Shape {
-            uuid: node.row.uuid,
-            name: node.row.node.clone(),
-            parent: None,
-            inventories: None,
-            traits: Some(traits),
-            aggregates: None,
-        })?;
-    }
-    Ok(())
 }
 
 /// Whether a row says something that the one before does not. When the service

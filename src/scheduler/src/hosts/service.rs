@@ -1,14 +1,61 @@
 //! The service of a host: what its report says, beside what operators say.
 
+use std::sync::Arc;
+
 use stowplan_ledger::Image;
 use stowplan_ledger::rows::ServiceRow;
 use stowplan_model::host::ServiceReport;
 use stowplan_model::{Micros, Uuid};
 
 use super::report::NAMESPACE;
+use crate::error::SchedulerError;
 
-/// The program of a service that does not name it.
-pub(super) const BINARY: &str = "nova-compute";
+/// The program of a service that does not name it: the one that runs servers.
+pub const BINARY: &str = "nova-compute";
+
+/// How a service is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServiceKey {
+    /// By its uuid.
+    Uuid(Uuid),
+    /// By its integer id.
+    Id(i64),
+    /// By its host and its program.
+    On {
+        /// The host.
+        host: String,
+        /// The program.
+        binary: String,
+    },
+}
+
+impl std::fmt::Display for ServiceKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Uuid(uuid) => uuid.fmt(f),
+            Self::Id(id) => id.fmt(f),
+            Self::On { host, binary } => write!(f, "{binary} on host {host}"),
+        }
+    }
+}
+
+/// The service of that name.
+///
+/// # Errors
+/// When there is none.
+pub fn find_service<'a>(
+    image: &'a Image,
+    key: &ServiceKey,
+) -> Result<&'a Arc<ServiceRow>, SchedulerError> {
+    let found = match key {
+        ServiceKey::Uuid(uuid) => image.services.get(*uuid),
+        ServiceKey::Id(id) => image.services.by_id(*id),
+        ServiceKey::On { host, binary } => {
+            image.services.iter().find(|row| row.host == *host && row.binary == *binary)
+        }
+    };
+    found.ok_or_else(|| SchedulerError::ServiceNotFound(key.to_string()))
+}
 
 /// The service row after a report. What operators have set (disabled, why,
 /// declared down) stands until a report says something else than the host's

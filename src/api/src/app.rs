@@ -1,8 +1,8 @@
 //! The application: all surfaces behind one gate.
 
 use crate::{
-    docs, failure::Failure, gate, native, placement, probes, server::RequestSpan, state::Shared,
-    surface,
+    compute, docs, failure::Failure, gate, native, placement, probes, server::RequestSpan,
+    state::Shared, surface,
 };
 use actix_web::{
     App, Error, HttpResponse, Resource, Route,
@@ -26,7 +26,9 @@ pub fn app(
         InitError = (),
     >,
 > {
-    let prefix = surface::mount(&shared.api.settings.load().api.placement_prefix);
+    let settings = shared.api.settings.load_full();
+    let prefix = surface::mount(&settings.api.placement_prefix);
+    let compute_prefix = surface::mount(&settings.api.compute_prefix);
     App::new()
         .app_data(shared)
         .wrap(from_fn(gate::gate))
@@ -34,6 +36,13 @@ pub fn app(
         .configure(probes::routes)
         .configure(docs::routes)
         .service(web::scope("/v1").configure(native::routes).default_service(web::to(no_route)))
+        .service(compute::scope())
+        .configure(|config| {
+            if !compute_prefix.is_empty() {
+                let scope = web::scope(&compute_prefix).configure(compute::versions);
+                config.service(scope.default_service(web::to(no_route)));
+            }
+        })
         .configure(|config| {
             if !prefix.is_empty() {
                 let scope = web::scope(&prefix).configure(placement::routes);
@@ -59,6 +68,10 @@ pub fn resource<const N: usize>(path: &str, routes: [(Method, Route); N]) -> Res
     }))
 }
 
-async fn no_route() -> Result<HttpResponse, Failure> {
+/// Says that there is no such path.
+///
+/// # Errors
+/// Always, 404.
+pub async fn no_route() -> Result<HttpResponse, Failure> {
     Err(Failure::no_route())
 }

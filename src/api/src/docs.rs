@@ -2,6 +2,7 @@
 
 use crate::{
     app::resource,
+    compute,
     failure::{Code, Problem, title},
     media, native, placement, probes,
 };
@@ -54,6 +55,7 @@ impl Modify for Token {
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Document::openapi();
     document.merge(placement::openapi());
+    document.merge(compute::openapi());
     document.merge(native::openapi());
     document
 }

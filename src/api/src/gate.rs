@@ -6,12 +6,13 @@
 
 use crate::{
     auth::Token,
+    compute::version::Microversion,
     cors,
     failure::{self, Asked, Code, Failure},
     server::BAD_LENGTH,
     state::Shared,
     surface::Surface,
-    version::{self, Version},
+    version::{Spoken, Version},
 };
 use actix_web::{
     Error, HttpMessage, HttpResponse, ResponseError,
@@ -40,9 +41,12 @@ pub struct Admitted {
     pub token: Option<Token>,
     /// The microversion of the Placement surface.
     pub version: Version,
+    /// The microversion of the compute surface.
+    pub microversion: Microversion,
     /// The request's id.
     pub request_id: Arc<str>,
-    /// Whether the path begins with `[api] placement_prefix`.
+    /// Whether the path begins with the prefix of its surface, `[api]
+    /// placement_prefix` or `compute_prefix`.
     pub prefixed: bool,
 }
 
@@ -101,22 +105,33 @@ fn asked(request: &ServiceRequest, settings: &Settings) -> Asked {
 
 fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failure> {
     let headers = request.headers();
-    let open = matches!(asked.surface, Surface::Public | Surface::Placement { root: true, .. });
-    let token = if open { None } else { Some(token(headers)?) };
-    let mut version = Version::MIN;
-    if let Surface::Placement { .. } = asked.surface {
-        version =
-            Version::negotiate(headers).map_err(|fault| Failure::from(fault).without_version())?;
-        asked.version = Some(version);
+    let token = if asked.surface.is_open() { None } else { Some(token(headers)?) };
+    let (mut version, mut microversion) = (Version::MIN, Microversion::MIN);
+    match asked.surface {
+        Surface::Placement { .. } => {
+            version = Version::negotiate(headers).map_err(unversioned)?;
+            asked.version = Some(Spoken::Placement(version));
+        }
+        // The documents of versions are the same in all of them.
+        Surface::Compute { root: false, .. } => {
+            microversion = Microversion::negotiate(headers).map_err(unversioned)?;
+            asked.version = Some(Spoken::Compute(microversion));
+        }
+        Surface::Compute { .. } | Surface::Native | Surface::Public => {}
     }
     check_content(headers)?;
     check_path(request.uri().path())?;
     Ok(Admitted {
         token,
         version,
+        microversion,
         request_id: asked.request_id.clone(),
-        prefixed: matches!(asked.surface, Surface::Placement { prefixed: true, .. }),
+        prefixed: asked.surface.is_prefixed(),
     })
+}
+
+fn unversioned(fault: impl Into<Failure>) -> Failure {
+    fault.into().without_version()
 }
 
 fn token(headers: &HeaderMap) -> Result<Token, Failure> {
@@ -188,10 +203,12 @@ fn finish(headers: &mut HeaderMap, asked: &Asked, failure: Option<&Failure>, set
         }
     };
     put(REQUEST_ID, &asked.request_id);
-    if let Some(version) = asked.version {
-        put(version::HEADER, &version.header_value());
-        if failure.is_none_or(Failure::varies) {
-            put("vary", version::HEADER);
+    if let Some(spoken) = asked.version {
+        for (name, value) in spoken.headers() {
+            put(name, &value);
+            if failure.is_none_or(|failure| failure.varies(spoken)) {
+                put("vary", name);
+            }
         }
     }
     cors::expose(&settings.cors, asked.origin.as_ref(), headers);

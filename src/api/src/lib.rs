@@ -7,7 +7,9 @@
 mod app;
 mod auth;
 mod body;
+mod compute;
 mod cors;
+mod description;
 mod docs;
 mod failure;
 mod gate;
@@ -27,6 +29,9 @@ mod surface;
 mod version;
 
 pub use auth::{Scope, Token};
+pub use compute::version::{
+    FEATURES as COMPUTE_FEATURES, Feature as ComputeFeature, Microversion, MicroversionFault,
+};
 pub use docs::openapi;
 pub use failure::{Code, Failure, Problem};
 pub use gate::REQUEST_ID;

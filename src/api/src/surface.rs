@@ -13,12 +13,20 @@ pub enum Surface {
         root: bool,
     },
     /// The compute API's calls under `/v2.1`.
-    Compute,
+    Compute {
+        /// Whether the path begins with `[api] compute_prefix`.
+        prefixed: bool,
+        /// Whether it is a document of versions, which needs no token.
+        root: bool,
+    },
     /// Our own calls under `/v1`.
     Native,
     /// Probes and documentation: no token.
     Public,
 }
+
+/// Where the compute API is served.
+pub const COMPUTE: &str = "/v2.1";
 
 /// Paths that need no token.
 const PUBLIC: [&str; 5] = ["/docs", "/openapi.json", "/ui", "/healthz", "/readyz"];
@@ -30,8 +38,11 @@ impl Surface {
         if within(path, "/v1") {
             return Self::Native;
         }
-        if within(path, "/v2.1") || prefixed(path, &api.compute_prefix).is_some() {
-            return Self::Compute;
+        let rest = prefixed(path, &api.compute_prefix);
+        if rest.is_some() || within(path, COMPUTE) {
+            let inner = rest.unwrap_or(path);
+            let root = matches!(inner.strip_prefix(COMPUTE).unwrap_or(inner), "" | "/");
+            return Self::Compute { prefixed: rest.is_some(), root };
         }
         if PUBLIC.iter().any(|prefix| within(path, prefix)) {
             return Self::Public;
@@ -39,6 +50,27 @@ impl Surface {
         let rest = prefixed(path, &api.placement_prefix);
         let root = matches!(rest.unwrap_or(path), "" | "/");
         Self::Placement { prefixed: rest.is_some(), root }
+    }
+}
+
+impl Surface {
+    /// Whether a path of this surface needs no token.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        match self {
+            Self::Public => true,
+            Self::Placement { root, .. } | Self::Compute { root, .. } => root,
+            Self::Native => false,
+        }
+    }
+
+    /// Whether the path begins with the prefix of the surface.
+    #[must_use]
+    pub fn is_prefixed(self) -> bool {
+        match self {
+            Self::Placement { prefixed, .. } | Self::Compute { prefixed, .. } => prefixed,
+            Self::Public | Self::Native => false,
+        }
     }
 }
 
@@ -68,7 +100,12 @@ mod tests {
 
     #[test]
     fn paths_and_their_surfaces() {
-        let api = Api { placement_prefix: "/placement/".to_owned(), ..Api::default() };
+        let api = Api {
+            placement_prefix: "/placement/".to_owned(),
+            compute_prefix: "/compute".to_owned(),
+            ..Api::default()
+        };
+        let compute = |prefixed, root| Surface::Compute { prefixed, root };
         let placement = |prefixed, root| Surface::Placement { prefixed, root };
         for (path, surface) in [
             ("/", placement(false, true)),
@@ -80,7 +117,15 @@ mod tests {
             ("/v1/hosts", Surface::Native),
             ("/v1", Surface::Native),
             ("/v10", placement(false, false)),
-            ("/v2.1/os-aggregates", Surface::Compute),
+            ("/v2.1/os-aggregates", compute(false, false)),
+            ("/v2.1/", compute(false, true)),
+            ("/v2.1", compute(false, true)),
+            ("/v2.10", placement(false, false)),
+            ("/compute", compute(true, true)),
+            ("/compute/", compute(true, true)),
+            ("/compute/v2.1/", compute(true, true)),
+            ("/compute/v2.1/os-services", compute(true, false)),
+            ("/compute/elsewhere", compute(true, false)),
             ("/docs/index.html", Surface::Public),
             ("/healthz", Surface::Public),
             ("/healthzz", placement(false, false)),

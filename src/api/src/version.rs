@@ -1,5 +1,6 @@
 //! Placement's microversions: how one is asked for, and what each brought.
 
+use crate::compute::version::{self as compute, Microversion};
 use actix_web::http::header::HeaderMap;
 use std::fmt;
 
@@ -23,7 +24,7 @@ pub enum VersionFault {
 macro_rules! features {
     ($($(#[doc = $about:literal])+ $name:ident = $minor:literal,)+) => {
         /// What changed with a microversion: every difference between two
-        /// versions that any part of this crate makes is a row here.
+        /// versions that this surface makes is a row here.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Feature {
@@ -36,6 +37,8 @@ macro_rules! features {
         pub const FEATURES: &[(Feature, &str)] = &[$((Feature::$name, concat!($($about),+)),)+];
     };
 }
+
+pub(crate) use features;
 
 features! {
     /// Aggregates of a provider.
@@ -149,17 +152,7 @@ impl Version {
     /// # Errors
     /// When the header names no version, or one that is not spoken here.
     pub fn asked(headers: &HeaderMap) -> Result<Option<Self>, VersionFault> {
-        let asked = headers.get_all(HEADER).filter_map(|value| value.to_str().ok());
-        let mut found = None;
-        for part in asked.flat_map(|value| value.split(',')) {
-            let Some((service, version)) = part.trim().split_once(char::is_whitespace) else {
-                continue;
-            };
-            if service.eq_ignore_ascii_case(SERVICE) {
-                found = Some(version.trim());
-            }
-        }
-        match found {
+        match said_of(headers, SERVICE) {
             None | Some("") => Ok(None),
             Some("latest") => Ok(Some(Self::MAX)),
             Some(text) => Self::parse(text).map(Some),
@@ -182,6 +175,43 @@ impl Version {
     #[must_use]
     pub fn header_value(self) -> String {
         format!("{SERVICE} {self}")
+    }
+}
+
+/// What the header says last of a service.
+#[must_use]
+pub fn said_of<'h>(headers: &'h HeaderMap, service: &str) -> Option<&'h str> {
+    let said = headers.get_all(HEADER).filter_map(|value| value.to_str().ok());
+    let mut found = None;
+    for part in said.flat_map(|value| value.split(',')) {
+        let Some((of, version)) = part.trim().split_once(char::is_whitespace) else { continue };
+        if of.eq_ignore_ascii_case(service) {
+            found = Some(version.trim());
+        }
+    }
+    found
+}
+
+/// The version in which a request is answered, whichever API it asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// The Placement API.
+    Placement(Version),
+    /// The compute API.
+    Compute(Microversion),
+}
+
+impl Spoken {
+    /// The headers that name it.
+    #[must_use]
+    pub fn headers(self) -> Vec<(&'static str, String)> {
+        match self {
+            Self::Placement(version) => vec![(HEADER, version.header_value())],
+            Self::Compute(version) => vec![
+                (HEADER, format!("{} {version}", compute::SERVICE)),
+                (compute::LEGACY_HEADER, version.to_string()),
+            ],
+        }
     }
 }
 

@@ -97,6 +97,8 @@ codes! {
     UnsupportedMedia = 415, "placement.undefined_code", "unsupported-media";
     /// A fault of the service; its log has the details under the request's id.
     Internal = 500, "placement.undefined_code", "internal";
+    /// The peer serves this, and this service does not.
+    NotImplemented = 501, "placement.undefined_code", "not-implemented";
     /// The database is away, or too much is asked at once: try again.
     Unavailable = 503, "placement.undefined_code", "unavailable";
 }

@@ -30,6 +30,7 @@ fn name(status: StatusCode) -> &'static str {
         StatusCode::CONFLICT => "conflictingRequest",
         StatusCode::PAYLOAD_TOO_LARGE => "overLimit",
         StatusCode::UNSUPPORTED_MEDIA_TYPE => "badMediaType",
+        StatusCode::NOT_IMPLEMENTED => "notImplemented",
         StatusCode::SERVICE_UNAVAILABLE => "serviceUnavailable",
         _ => "computeFault",
     }

@@ -9,8 +9,9 @@ pub use codes::{Code, title};
 pub use native::Problem;
 
 use crate::{
+    compute::version::{Microversion, MicroversionFault},
     surface::Surface,
-    version::{Version, VersionFault},
+    version::{Spoken, Version, VersionFault},
 };
 use actix_web::{
     HttpResponse, HttpResponseBuilder, ResponseError,
@@ -114,9 +115,10 @@ impl Failure {
     }
 
     /// Whether the answer to this failure names the version header in `Vary`:
-    /// the peer does not with 403 and with what was not found.
-    pub(crate) fn varies(&self) -> bool {
-        self.below_version || !matches!(self.code, Code::Forbidden | Code::NotFound)
+    /// Placement does not with 403 and with what was not found.
+    pub(crate) fn varies(&self, spoken: Spoken) -> bool {
+        let is_told = !matches!(self.code, Code::Forbidden | Code::NotFound);
+        is_told || self.below_version || matches!(spoken, Spoken::Compute(_))
     }
 }
 
@@ -178,6 +180,25 @@ impl From<VersionFault> for Failure {
     }
 }
 
+impl From<MicroversionFault> for Failure {
+    fn from(fault: MicroversionFault) -> Self {
+        let (min, max) = (Microversion::MIN, Microversion::MAX);
+        match fault {
+            MicroversionFault::Malformed(text) => Self::bad_request(format!(
+                "The API version is {text}: expected two numbers with a point between them, such \
+                 as {max}, or latest"
+            )),
+            MicroversionFault::Unacceptable(text) => Self::new(
+                Code::NotAcceptable,
+                format!(
+                    "Version {text} is not supported by the API. Minimum is {min} and maximum is \
+                     {max}."
+                ),
+            ),
+        }
+    }
+}
+
 impl<E: Into<Failure>> From<WriteError<E>> for Failure {
     fn from(error: WriteError<E>) -> Self {
         match error {
@@ -195,7 +216,7 @@ pub struct Asked {
     pub(crate) method: actix_web::http::Method,
     pub(crate) accept: Option<HeaderValue>,
     pub(crate) content_type: Option<HeaderValue>,
-    pub(crate) version: Option<Version>,
+    pub(crate) version: Option<Spoken>,
     pub(crate) origin: Option<HeaderValue>,
     pub(crate) request_id: Arc<str>,
 }
@@ -212,7 +233,7 @@ pub fn render(failure: &Failure, asked: &Asked) -> HttpResponse {
     }
     match asked.surface {
         Surface::Placement { .. } | Surface::Public => placement::body(response, failure, asked),
-        Surface::Compute => compute::body(response, failure),
+        Surface::Compute { .. } => compute::body(response, failure),
         Surface::Native => native::body(response, failure, asked),
     }
 }

@@ -4,7 +4,7 @@
 use super::{Asked, Code, Failure, json, title};
 use crate::{
     media::{self, Accept},
-    version::{Feature, Version},
+    version::{Feature, Spoken, Version},
 };
 use actix_web::{
     HttpResponse, HttpResponseBuilder,
@@ -66,7 +66,10 @@ pub(super) fn body(
 
 fn envelope<'a>(failure: &Failure, asked: &'a Asked, detail: &'a str) -> Envelope<'a> {
     let status = failure.code.status();
-    let coded = asked.version.is_some_and(|version| version.has(Feature::ErrorCodes));
+    let coded = match asked.version {
+        Some(Spoken::Placement(version)) => version.has(Feature::ErrorCodes),
+        _ => false,
+    };
     let bad_version = failure.without_version && status == StatusCode::NOT_ACCEPTABLE;
     Envelope {
         errors: [Entry {

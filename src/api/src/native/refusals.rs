@@ -6,6 +6,7 @@ use stowplan_scheduler::SchedulerError;
 impl From<SchedulerError> for Failure {
     fn from(error: SchedulerError) -> Self {
         let code = match error.status() {
+            403 => Code::Forbidden,
             404 => Code::NotFound,
             409 => Code::Conflict,
             _ => Code::BadRequest,

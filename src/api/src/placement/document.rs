@@ -5,39 +5,8 @@ use super::{
     aggregates, allocations, candidates, classes, inventories, providers, reshaper, root, schemas,
     traits, usages,
 };
-use crate::schema::{Schema, describe};
-use std::borrow::Cow;
-use utoipa::{
-    Modify, OpenApi, PartialSchema, ToSchema,
-    openapi::{
-        RefOr, Required, SecurityRequirement,
-        path::{ParameterBuilder, ParameterIn},
-        schema::{ObjectBuilder, Type},
-    },
-};
-
-macro_rules! bodies {
-    ($($(#[doc = $about:literal])+ $name:ident = $schema:expr;)+) => {
-        $(
-            $(#[doc = $about])+
-            #[derive(Debug)]
-            pub struct $name;
-
-            impl PartialSchema for $name {
-                fn schema() -> RefOr<utoipa::openapi::Schema> {
-                    const SCHEMA: &Schema = &$schema;
-                    describe(SCHEMA)
-                }
-            }
-
-            impl ToSchema for $name {
-                fn name() -> Cow<'static, str> {
-                    Cow::Borrowed(stringify!($name))
-                }
-            }
-        )+
-    };
-}
+use crate::description::{add_version_and_token, bodies};
+use utoipa::{Modify, OpenApi};
 
 bodies! {
     /// A new provider.
@@ -131,30 +100,7 @@ struct Placement;
 
 impl Modify for Placement {
     fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let version = ParameterBuilder::new()
-            .name("OpenStack-API-Version")
-            .parameter_in(ParameterIn::Header)
-            .required(Required::False)
-            .description(Some("`placement 1.N` or `placement latest`; without it 1.0 answers."))
-            .schema(Some(ObjectBuilder::new().schema_type(Type::String).build()))
-            .build();
-        let token = SecurityRequirement::new::<&str, [&str; 0], &str>("token", []);
-        for operation in operations(document) {
-            operation.parameters.get_or_insert_default().push(version.clone().into());
-            if operation.security.is_none() {
-                operation.security = Some(vec![token.clone()]);
-            }
-        }
+        let about = "`placement 1.N` or `placement latest`; without it 1.0 answers.";
+        add_version_and_token(document, about);
     }
-}
-
-/// Every operation of a description.
-fn operations(
-    document: &mut utoipa::openapi::OpenApi,
-) -> impl Iterator<Item = &mut utoipa::openapi::path::Operation> {
-    document.paths.paths.values_mut().flat_map(|item| {
-        [&mut item.get, &mut item.put, &mut item.post, &mut item.delete]
-            .into_iter()
-            .filter_map(Option::as_mut)
-    })
 }

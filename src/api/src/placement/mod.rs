@@ -93,10 +93,11 @@ pub fn routes(config: &mut ServiceConfig) {
         .service(resource("", [get(root::versions)]));
 }
 
+/// Makes functions that pair a method with its handler.
 macro_rules! methods {
     ($($name:ident: $method:ident),+) => {
         $(
-            fn $name<F, Args>(handler: F) -> (Method, Route)
+            pub(crate) fn $name<F, Args>(handler: F) -> (Method, Route)
             where
                 F: Handler<Args>,
                 Args: FromRequest + 'static,

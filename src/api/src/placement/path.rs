@@ -40,7 +40,8 @@ fn parts<const N: usize>(request: &HttpRequest) -> Result<[String; N], Failure> 
 }
 
 /// Decodes what the router has left; nothing for a slash.
-fn decode(part: &str) -> Option<String> {
+#[must_use]
+pub fn decode(part: &str) -> Option<String> {
     if !part.contains('%') {
         return Some(part.to_owned());
     }

@@ -4,6 +4,9 @@ use super::template::Template;
 use crate::auth::{Attribute, Token};
 use std::collections::HashMap;
 
+/// What Nova's rules ask of a caller, and the rule that answers it there.
+pub(super) const IS_ADMIN: (&str, &str) = ("is_admin", "context_is_admin");
+
 /// How deep rules may refer to one another: a circle ends in a refusal.
 const MAX_DEPTH: usize = 32;
 
@@ -76,6 +79,14 @@ impl Check {
                 rules.get(name).is_some_and(|rule| rule.holds_within(token, target, rules, depth))
             }),
             Self::Literal(text, value) => value.fill(target).is_some_and(|value| value == *text),
+            Self::Attribute(name, value) if name == IS_ADMIN.0 => {
+                depth.checked_sub(1).is_some_and(|depth| {
+                    let Some(rule) = rules.by_name.get(IS_ADMIN.1) else { return false };
+                    let is_admin = rule.holds_within(token, target, rules, depth);
+                    let said = if is_admin { "True" } else { "False" };
+                    value.fill(target).is_some_and(|value| value == said)
+                })
+            }
             Self::Attribute(name, value) => {
                 value.fill(target).is_some_and(|value| match token.attribute(name) {
                     Some(Attribute::One(text)) => text == value,

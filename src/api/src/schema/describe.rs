@@ -14,8 +14,9 @@ use utoipa::openapi::{
 pub fn describe(schema: &Schema) -> RefOr<Described> {
     match schema {
         Schema::Object(rules) => object(rules).into(),
-        Schema::List { items, min, unique } => {
+        Schema::List { items, min, max, unique } => {
             let list = ArrayBuilder::new().items(describe(items)).unique_items(*unique);
+            let list = list.max_items((*max < usize::MAX).then_some(*max));
             list.min_items((*min > 0).then_some(*min)).build().into()
         }
         Schema::Text(rules) => text(rules).into(),
@@ -25,6 +26,12 @@ pub fn describe(schema: &Schema) -> RefOr<Described> {
             .minimum(*min)
             .maximum(*max)
             .into(),
+        Schema::Count { min } => ObjectBuilder::new()
+            .schema_type(Type::Integer)
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .minimum(Some(*min))
+            .into(),
+        Schema::Flag => ObjectBuilder::new().schema_type(Type::Boolean).into(),
         Schema::Number { max } => {
             ObjectBuilder::new().schema_type(Type::Number).maximum(*max).into()
         }

@@ -26,6 +26,8 @@ pub enum Schema {
         items: &'static Schema,
         /// Fewest items.
         min: usize,
+        /// Most items.
+        max: usize,
         /// Whether no item may stand twice.
         unique: bool,
     },
@@ -38,6 +40,13 @@ pub enum Schema {
         /// The greatest.
         max: Option<i64>,
     },
+    /// A whole number, or the text of one.
+    Count {
+        /// The least.
+        min: i64,
+    },
+    /// True or false, or a word for it.
+    Flag,
     /// A number.
     Number {
         /// The greatest.
@@ -132,7 +141,8 @@ impl Schema {
                 Value::Object(map) => check_object(rules, map),
                 _ => Err(Fault::kind(value, "object")),
             },
-            Self::List { items, min, unique } => match value {
+            Self::List { items, min, max, unique } => match value {
+                Value::Array(list) if list.len() > *max => Err(Fault::too_many_items(value, *max)),
                 Value::Array(list) => check_list(items, *min, *unique, list, value),
                 _ => Err(Fault::kind(value, "array")),
             },
@@ -141,6 +151,11 @@ impl Schema {
                 _ => Err(Fault::kind(value, "string")),
             },
             Self::Integer { min, max } => check_integer(*min, *max, value),
+            Self::Count { min } => check_count(*min, value),
+            Self::Flag => match flag(value) {
+                Some(_) => Ok(()),
+                None => Err(Fault::no_flag(value)),
+            },
             Self::Number { max } => match value.as_f64() {
                 Some(number) => match max {
                     Some(max) if number > *max => Err(Fault::above(value, &report::float(*max))),
@@ -234,6 +249,41 @@ fn check_integer(min: Option<i64>, max: Option<i64>, value: &Value) -> Result<()
     }
 }
 
+fn check_count(min: i64, value: &Value) -> Result<(), Fault> {
+    match count(value) {
+        Some(number) if number < min => Err(Fault::below(value, &min.to_string())),
+        Some(_) => Ok(()),
+        None if value.as_str() == Some("") => Err(Fault::too_short(value, 1)),
+        None if value.is_string() => Err(Fault::other_form(value, Pattern::Digits)),
+        None => Err(Fault::kind(value, "integer")),
+    }
+}
+
+/// The whole number that a value is, or that its text is: digits alone.
+#[must_use]
+pub fn count(value: &Value) -> Option<i64> {
+    match value {
+        Value::String(text) if text.is_empty() || !Pattern::Digits.fits(text) => None,
+        Value::String(text) => Some(text.parse().unwrap_or(i64::MAX)),
+        other => integer(other),
+    }
+}
+
+/// Words for true, and for false.
+const TRUE: [&str; 10] = ["True", "TRUE", "true", "1", "ON", "On", "on", "YES", "Yes", "yes"];
+const FALSE: [&str; 10] = ["False", "FALSE", "false", "0", "OFF", "Off", "off", "NO", "No", "no"];
+
+/// What a value says that is true or false, or a word for it.
+#[must_use]
+pub fn flag(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(flag) => Some(*flag),
+        Value::String(text) if TRUE.contains(&text.as_str()) => Some(true),
+        Value::String(text) if FALSE.contains(&text.as_str()) => Some(false),
+        _ => None,
+    }
+}
+
 /// The whole number that a value is; `1.0` is one. Beyond 64 bits the nearest
 /// number of 64 bits stands for it.
 #[must_use]
@@ -258,7 +308,7 @@ mod tests {
     const NAME: Schema = Schema::Text(Text::sized(1, 5).of(Pattern::Name));
     const COUNT: Schema = Schema::Integer { min: Some(1), max: Some(9) };
     const COUNTS: Schema = Schema::Object(Object::keyed(&[(Pattern::Name, &COUNT)]).at_least(1));
-    const UNIQUE: Schema = Schema::List { items: &UUID, min: 1, unique: true };
+    const UNIQUE: Schema = Schema::List { items: &UUID, min: 1, max: 3, unique: true };
     const ALL: Schema = Schema::Object(
         Object::of(&[
             ("name", &NAME),

@@ -17,6 +17,18 @@ pub enum Pattern {
     Suffix,
     /// A decimal number from 1.
     Limit,
+    /// Digits.
+    Digits,
+    /// A name that people give: printable, without blanks at its ends.
+    Printable,
+    /// The same with blanks at its ends, which are cut off.
+    Spaced,
+    /// The name of an availability zone.
+    Zone,
+    /// The name of a host.
+    HostName,
+    /// A key of metadata.
+    MetadataKey,
     /// A query parameter of a request group with a number as its suffix.
     NumberedGroup(&'static str),
     /// A query parameter of a request group with a word as its suffix.
@@ -37,6 +49,17 @@ impl Pattern {
             // An unanchored form: some part of the text has it.
             Self::Suffix => text.bytes().any(is_suffix_byte),
             Self::Limit => is_number(text),
+            Self::Digits => text.bytes().all(|byte| byte.is_ascii_digit()),
+            Self::Printable => is_printable(text) && !has_blank_ends(text),
+            Self::Spaced => is_printable(text) && !text.trim().is_empty(),
+            Self::Zone => is_printable(text) && !has_blank_ends(text) && !text.contains(':'),
+            Self::HostName => {
+                text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b))
+            }
+            Self::MetadataKey => {
+                (1..=255).contains(&text.len())
+                    && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_:. ".contains(&b))
+            }
             Self::NumberedGroup(key) => {
                 text.strip_prefix(key).is_some_and(|rest| rest.is_empty() || is_number(rest))
             }
@@ -44,6 +67,18 @@ impl Pattern {
                 text.strip_prefix(key).is_some_and(|rest| rest.is_empty() || is_suffix(rest))
             }
         }
+    }
+
+    /// The form in words, where the regular expression is hard to read.
+    #[must_use]
+    pub fn words(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Printable => "printable characters, without blanks at the ends",
+            Self::Spaced => "printable characters, not all of them blanks",
+            Self::Zone => "printable characters but colons, without blanks at the ends",
+            Self::HostName => "letters, digits, hyphens, points and underscores",
+            _ => return None,
+        })
     }
 
     /// The form as a regular expression, for messages.
@@ -56,10 +91,24 @@ impl Pattern {
             Self::UuidKey => "^[0-9a-fA-F-]{36}$".to_owned(),
             Self::Suffix => "[a-zA-Z0-9_-]{1,64}".to_owned(),
             Self::Limit => "^[1-9][0-9]*$".to_owned(),
+            Self::Digits => "^[0-9]*$".to_owned(),
+            Self::Printable => r"^(?!\s)[^\x00-\x1f\x7f]*(?<!\s)$".to_owned(),
+            Self::Spaced => r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$".to_owned(),
+            Self::Zone => r"^(?!\s)[^:\x00-\x1f\x7f]*(?<!\s)$".to_owned(),
+            Self::HostName => "^[a-zA-Z0-9-._]*$".to_owned(),
+            Self::MetadataKey => "^[a-zA-Z0-9-_:. ]{1,255}$".to_owned(),
             Self::NumberedGroup(key) => format!("^{key}([1-9][0-9]*)?$"),
             Self::WordGroup(key) => format!("^{key}([a-zA-Z0-9_-]{{1,64}})?$"),
         }
     }
+}
+
+fn is_printable(text: &str) -> bool {
+    !text.chars().any(char::is_control)
+}
+
+fn has_blank_ends(text: &str) -> bool {
+    text.trim() != text
 }
 
 fn is_name(text: &str) -> bool {
@@ -114,6 +163,18 @@ mod tests {
             (Pattern::Suffix, "_COMPUTE", true),
             (Pattern::Limit, "0", false),
             (Pattern::Limit, "10", true),
+            (Pattern::Digits, "0123", true),
+            (Pattern::Digits, "-1", false),
+            (Pattern::Printable, "fast disks", true),
+            (Pattern::Printable, " fast", false),
+            (Pattern::Printable, "a\tb", false),
+            (Pattern::Spaced, " fast ", true),
+            (Pattern::Spaced, "  ", false),
+            (Pattern::Zone, "east:1", false),
+            (Pattern::HostName, "compute-1.rack_2", true),
+            (Pattern::HostName, "compute 1", false),
+            (Pattern::MetadataKey, "trait:CUSTOM_A", true),
+            (Pattern::MetadataKey, "a/b", false),
             (Pattern::NumberedGroup("resources"), "resources", true),
             (Pattern::NumberedGroup("resources"), "resources12", true),
             (Pattern::NumberedGroup("resources"), "resources01", false),

@@ -29,6 +29,26 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
+    /// What is wrong.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The value that is wrong, as messages show it.
+    #[must_use]
+    pub fn value(&self) -> &str {
+        &self.value
+    }
+
+    /// Where it stands, such as `aggregate.name` or `cache[0].id`; nothing for
+    /// the whole.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let dotted = self.instance.replace("['", ".").replace("']", "");
+        dotted.strip_prefix('.').unwrap_or(&dotted).to_owned()
+    }
+
     fn new(rule: &'static str, value: &Value, message: String) -> Self {
         let mut shown = pytext::repr(value);
         if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
@@ -58,6 +78,16 @@ impl Fault {
 
     pub(super) fn too_few_items(value: &Value) -> Self {
         Self::new("minItems", value, format!("{} should be non-empty", pytext::repr(value)))
+    }
+
+    pub(super) fn too_many_items(value: &Value, max: usize) -> Self {
+        let message = format!("{} is too long: expected at most {max} items", pytext::repr(value));
+        Self::new("maxItems", value, message)
+    }
+
+    pub(super) fn no_flag(value: &Value) -> Self {
+        let message = format!("{} is neither true nor false", pytext::repr(value));
+        Self::new("enum", value, message)
     }
 
     pub(super) fn surplus(
@@ -101,7 +131,11 @@ impl Fault {
     }
 
     pub(super) fn other_form(value: &Value, pattern: Pattern) -> Self {
-        let message = format!("{} does not match '{}'", pytext::repr(value), pattern.regex());
+        let mut message = format!("{} does not match '{}'", pytext::repr(value), pattern.regex());
+        if let Some(words) = pattern.words() {
+            message.push_str(": expected ");
+            message.push_str(words);
+        }
         Self::new("pattern", value, message)
     }
 

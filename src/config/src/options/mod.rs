@@ -15,9 +15,7 @@ use std::collections::BTreeMap;
 
 pub use api::{Api, AuthStrategy, OsloMiddleware, OsloPolicy};
 pub use batch::{Batch, BatchTotal};
-pub use compute::{
-    Compute, NotificationFormat, Notifications, Quota, UpgradeLevels, Workarounds,
-};
+pub use compute::{Compute, NotificationFormat, Notifications, Quota, UpgradeLevels, Workarounds};
 pub use cors::Cors;
 pub use database::PlacementDatabase;
 pub use default::DefaultSection;

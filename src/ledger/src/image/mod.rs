@@ -9,7 +9,7 @@ pub mod batch;
 pub mod block;
 pub mod consumers;
 mod dump;
-mod figures;
+pub mod figures;
 pub mod groups;
 pub mod hosts;
 pub mod ids;

@@ -18,7 +18,7 @@ const LISTED: Schema = Schema::Object(
     Object::of(&[("resource_provider", &NAMED_PROVIDER), ("resources", &RESOURCES)])
         .required(&["resource_provider", "resources"]),
 );
-const LIST: Schema = Schema::List { items: &LISTED, min: 1, unique: false };
+const LIST: Schema = Schema::List { items: &LISTED, min: 1, max: usize::MAX, unique: false };
 const PUT_1_0: Schema =
     Schema::Object(Object::of(&[("allocations", &LIST)]).required(&["allocations"]));
 const PUT_1_8: Schema =
@@ -34,7 +34,7 @@ const AT_PROVIDER: Schema = Schema::Object(
 const BY_PROVIDER: Object = Object::keyed(&[(Pattern::UuidKey, &AT_PROVIDER)]);
 const SOME: Schema = Schema::Object(BY_PROVIDER.at_least(1));
 const ANY: Schema = Schema::Object(BY_PROVIDER);
-const PROVIDERS: Schema = Schema::List { items: &UUID, min: 1, unique: false };
+const PROVIDERS: Schema = Schema::List { items: &UUID, min: 1, max: usize::MAX, unique: false };
 const MAPPINGS: Schema = Schema::Object(
     Object { open: true, ..Object::keyed(&[(Pattern::Suffix, &PROVIDERS)]) }.at_least(1),
 );

@@ -55,7 +55,7 @@ pub fn provider_update(version: Version) -> &'static Schema {
     pick(HISTORY, version)
 }
 
-const AGGREGATE_LIST: Schema = Schema::List { items: &UUID, min: 0, unique: true };
+const AGGREGATE_LIST: Schema = Schema::List { items: &UUID, min: 0, max: usize::MAX, unique: true };
 pub(super) const AGGREGATES_WITH_GENERATION: Schema = Schema::Object(
     Object::of(&[("aggregates", &AGGREGATE_LIST), ("resource_provider_generation", &INTEGER)])
         .required(&["aggregates", "resource_provider_generation"]),
@@ -77,7 +77,8 @@ pub const CLASS: Schema = Schema::Object(Object::of(&[("name", &CUSTOM_NAME)]).r
 pub const CUSTOM_NAME: Schema = Schema::Text(Text::sized(0, 255).of(Pattern::CustomName));
 
 const TRAIT_NAME: Schema = Schema::Text(Text::sized(1, 255));
-const TRAIT_NAMES: Schema = Schema::List { items: &TRAIT_NAME, min: 0, unique: false };
+const TRAIT_NAMES: Schema =
+    Schema::List { items: &TRAIT_NAME, min: 0, max: usize::MAX, unique: false };
 
 /// The body of `PUT /resource_providers/{uuid}/traits`.
 pub const PROVIDER_TRAITS: Schema = Schema::Object(

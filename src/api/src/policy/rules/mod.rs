@@ -2,6 +2,7 @@
 //! otherwise: one table for each surface.
 
 mod base;
+mod compute;
 mod native;
 mod placement;
 
@@ -57,9 +58,9 @@ const fn rule(name: &'static str, text: &'static str) -> DefaultRule {
     DefaultRule { name, text, older: None }
 }
 
-/// Every rule. The compute surface's (`os_compute_api:*`) come with it.
+/// Every rule.
 pub fn defaults() -> impl Iterator<Item = &'static DefaultRule> {
-    [base::RULES, placement::RULES, native::RULES].into_iter().flatten()
+    [base::RULES, placement::RULES, compute::RULES, native::RULES].into_iter().flatten()
 }
 
 #[cfg(test)]

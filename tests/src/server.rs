@@ -145,6 +145,12 @@ impl Server {
         Builder::new().start()
     }
 
+    /// A server with these options, such as `api.max_limit=2`.
+    #[must_use]
+    pub fn with(set: &[&str]) -> Self {
+        set.iter().fold(Builder::new(), |builder, set| builder.set(set)).start()
+    }
+
     /// Where it is reached, such as `http://127.0.0.1:40123`.
     #[must_use]
     pub fn url(&self) -> &str {

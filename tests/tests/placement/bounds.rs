@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::collections::BTreeSet;
-use stowplan_tests::{Builder, Client, Server};
+use stowplan_tests::{Client, Server};
 use uuid::Uuid;
 
 /// Two hosts of eight devices of one unit each.
@@ -52,7 +52,7 @@ fn counted(client: &Client, path: &str) -> (usize, usize) {
 }
 
 fn server(set: &[&str]) -> Server {
-    let server = set.iter().fold(Builder::new(), |builder, set| builder.set(set)).start();
+    let server = Server::with(set);
     devices(&server.client());
     server
 }

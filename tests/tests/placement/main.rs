@@ -4,12 +4,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bounds;
-mod case;
-mod matching;
-mod parse;
+mod manner;
 mod races;
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::path::PathBuf;
+use stowplan_tests::cases::{check_files, run_file};
 
 macro_rules! cases {
     ($($name:ident),+ $(,)?) => {
@@ -17,7 +16,7 @@ macro_rules! cases {
         $(
             #[test]
             fn $name() {
-                case::run_file(&folder().join(concat!(stringify!($name), ".case")));
+                run_file(&folder().join(concat!(stringify!($name), ".case")), manner::PLACEMENT);
             }
         )+
     };
@@ -42,11 +41,5 @@ fn folder() -> PathBuf {
 
 #[test]
 fn every_file_of_cases_is_run() {
-    let there: BTreeSet<String> = fs::read_dir(folder())
-        .expect("the cases")
-        .map(|entry| entry.expect("a file").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "case"))
-        .map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned())
-        .collect();
-    assert_eq!(there, FILES.iter().map(|name| (*name).to_owned()).collect());
+    check_files(&folder(), FILES);
 }

@@ -1,12 +1,14 @@
 //! Whether a JSON value is the one that a case wants.
 
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
-/// Whether it is: `"*"` is anything, the order in lists does not matter, and an
-/// object with a member `...` may have further ones.
+/// Whether it is: `"*"` and `"$name"` are anything, the order in lists does not
+/// matter, and an object with a member `...` may have further ones.
+#[must_use]
 pub fn is_match(wanted: &Value, found: &Value) -> bool {
     match (wanted, found) {
-        (Value::String(any), _) if any == "*" => true,
+        (Value::String(any), _) if any == "*" || any.starts_with('$') => true,
         (Value::Object(wanted), Value::Object(found)) => is_object_match(wanted, found),
         (Value::Array(wanted), Value::Array(found)) => {
             wanted.len() == found.len() && is_list_match(wanted, &found.iter().collect::<Vec<_>>())
@@ -31,6 +33,34 @@ fn is_list_match(wanted: &[Value], found: &[&Value]) -> bool {
         let mut left = found.to_vec();
         is_match(first, left.remove(place)) && is_list_match(others, &left)
     })
+}
+
+/// Keeps what stands where a matching case wants `"$name"`. In lists, items are
+/// taken in their order.
+pub fn keep(wanted: &Value, found: &Value, kept: &mut BTreeMap<String, String>) {
+    match (wanted, found) {
+        (Value::String(name), found) if name.starts_with('$') => {
+            let text = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
+            kept.insert(name.clone(), text);
+        }
+        (Value::Object(wanted), Value::Object(found)) => {
+            for (key, wanted) in wanted {
+                found.get(key).into_iter().for_each(|found| keep(wanted, found, kept));
+            }
+        }
+        (Value::Array(wanted), Value::Array(found)) => {
+            wanted.iter().zip(found).for_each(|(wanted, found)| keep(wanted, found, kept));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn values_are_kept() {
+    let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let mut kept = BTreeMap::new();
+    keep(&value(r#"{"a": ["$one"], "b": "*"}"#), &value(r#"{"a": [7], "b": 8}"#), &mut kept);
+    assert_eq!(kept, BTreeMap::from([("$one".to_owned(), "7".to_owned())]));
 }
 
 #[test]

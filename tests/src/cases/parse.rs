@@ -1,27 +1,36 @@
-//! Cases as they are written; cases/README.md says how.
+//! Cases as they are written; README.md says how.
 
 use uuid::Uuid;
 
 /// One case: requests to a fresh server, in order.
 #[derive(Debug)]
 pub struct Case {
+    /// What it shows.
     pub title: String,
+    /// Its requests.
     pub steps: Vec<Step>,
 }
 
 /// A request and the answer that must come.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Step {
     /// Where it is written, from 1 on.
     pub line: usize,
+    /// The microversion, if it is not the newest.
     pub version: Option<String>,
+    /// The method.
     pub method: String,
+    /// The path with its query.
     pub path: String,
+    /// The body; empty for none.
     pub body: String,
+    /// Headers of the request.
     pub headers: Vec<(String, String)>,
+    /// The status of the answer.
     pub status: u16,
     /// What is to be in the answer: JSON, an error's code and words, or nothing.
     pub answer: String,
+    /// Headers of the answer, or parts of them.
     pub answer_headers: Vec<(String, String)>,
 }
 
@@ -29,6 +38,7 @@ pub struct Step {
 ///
 /// # Panics
 /// When it is not in the form of cases.
+#[must_use]
 pub fn cases(text: &str) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     let mut is_inside = false;

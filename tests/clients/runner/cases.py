@@ -20,7 +20,9 @@ class Step:
     sdk: str | None = None
     args: list = dataclasses.field(default_factory=list)
     options: dict = dataclasses.field(default_factory=dict)
-    api: str = "1.39"
+    send: str | None = None
+    body: object = None
+    api: str | None = None
     gives: object = ANYTHING
     fails: str | None = None
 

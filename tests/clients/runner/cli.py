@@ -4,9 +4,10 @@ import fnmatch
 import tempfile
 from pathlib import Path
 
+from harness.rest import Admin, Connection
 from harness.server import HOST, NotStarted, Server
 
-from . import cases, openstack_cli, sdk
+from . import cases, openstack_cli, sdk, surfaces
 
 MAX_SHOWN = 500  # characters of a fault
 
@@ -16,19 +17,20 @@ def main():
     paths = [path for path in cases.files()
              if any(fnmatch.fnmatch(path.stem, glob) for glob in options.files or ["*"])]
     passed, failed = 0, 0
-    covered = set(), set()
+    covered = {surface: (set(), set()) for surface in (surfaces.PLACEMENT, surfaces.COMPUTE)}
     with tempfile.TemporaryDirectory(prefix="clients-") as home:
         for path in paths:
             faults, count, ran = _run(path, options, Path(home) / path.stem)
-            for whole, part in zip(covered, ran):
+            for whole, part in zip(covered[surfaces.of(path)], ran):
                 whole |= part
             passed += count - len(faults)
             failed += len(faults)
             print(f"{path.stem} {count - len(faults)}/{count}")
             for fault in faults:
                 print("  FAIL", " ".join(fault.split())[:MAX_SHOWN])
-    if not options.files:
-        missing = _never_run(*covered)
+    for surface, ran in covered.items():
+        files = [path for path in cases.files() if surfaces.of(path) == surface]
+        missing = _never_run(surface, *ran) if set(files) <= set(paths) else []
         for name in missing:
             print(f"never run: {name}")
         failed += len(missing)
@@ -52,24 +54,28 @@ def _parser():
 
 def _run(path, options, folder):
     """What failed, how many steps there are, and what was run."""
-    steps = cases.read(path)
+    steps, surface = cases.read(path), surfaces.of(path)
     folder.mkdir()
     try:
         with Server(options.server, folder, {}, options.start_seconds) as server:
             url = f"http://{HOST}:{server.port}"
-            command, proxy = openstack_cli.CommandLine(url), sdk.Sdk(url)
+            command = openstack_cli.CommandLine(url, surface)
+            proxy, admin = sdk.Sdk(url, surface), Admin(Connection(HOST, server.port))
             faults = [f"{step.title}: {fault}" for step in steps
-                      if (fault := _fault(step, command, proxy))]
+                      if (fault := _fault(step, command, proxy, admin))]
             return faults, len(steps), (command.ran, proxy.ran)
     except NotStarted as error:
         return [f"{step.title}: {error}" for step in steps], len(steps), (set(), set())
 
 
-def _fault(step, command, proxy):
+def _fault(step, command, proxy, admin):
     """What is wrong with the outcome of a step; nothing if it is as it must be."""
     if step.openstack:
         status, found, complaint = command.run(step.openstack, step.api)
         refusal = complaint if status else None
+    elif step.send:
+        method, path = step.send.split()
+        found, refusal = admin.call(method, path, step.body), None
     else:
         try:
             found, refusal = proxy.call(step.sdk, step.args, step.options), None
@@ -84,7 +90,8 @@ def _fault(step, command, proxy):
     return None if cases.is_match(step.gives, found) else f"wanted {step.gives!r}, got {found!r}"
 
 
-def _never_run(commands, calls):
-    """What the clients can do and no step does."""
-    names = [f"openstack {' '.join(name)}" for name in openstack_cli.commands() - commands]
-    return sorted(names + [f"sdk {name}" for name in sdk.calls() - calls])
+def _never_run(surface, commands, calls):
+    """What the clients can do with an API and no step does."""
+    names = [f"openstack {' '.join(name)}"
+             for name in openstack_cli.commands(surface).keys() - commands]
+    return sorted(names + [f"sdk {name}" for name in sdk.calls(surface) - calls])

@@ -9,19 +9,20 @@ import multiprocessing
 import shlex
 from importlib import metadata
 
+from cliff import display
 from openstackclient import shell
 from osc_placement import plugin  # noqa: F401  (loaded once, before the copies)
 
-_GROUP = "openstack.placement.v1"
 _COPIES = multiprocessing.get_context("fork")
 
 
 class CommandLine:
-    """`openstack` against one server, as admin."""
+    """`openstack` against one API of one server, as admin."""
 
-    def __init__(self, url):
+    def __init__(self, url, surface):
         _warm_up()
-        self._start = ["--os-auth-type", "admin_token", "--os-endpoint", url,
+        self._surface = surface
+        self._start = ["--os-auth-type", "admin_token", "--os-endpoint", url + surface.path,
                        "--os-token", "admin"]
         self.ran = set()
 
@@ -29,9 +30,13 @@ class CommandLine:
         """Runs a command; gives its exit status, what it printed (as JSON where
         it is some) and what it complained of."""
         words = shlex.split(text)
-        self.ran |= {name for name in commands() if words[:len(name)] == list(name)}
-        arguments = [*self._start, "--os-placement-api-version", api, *words]
-        if _prints(words):
+        name = _name(words, self._surface)
+        self.ran |= {name} - {None}
+        arguments = list(self._start)
+        if version := api or self._surface.api:
+            arguments += [f"--os-{self._surface.name}-api-version", version]
+        arguments += words
+        if name and _prints(self._surface, name):
             arguments += ["-f", "json"]
         receiving, sending = _COPIES.Pipe(duplex=False)
         copy = _COPIES.Process(target=_inside, args=(arguments, sending))
@@ -42,10 +47,23 @@ class CommandLine:
         return status, _parsed(printed), complaint
 
 
-def commands():
-    """Every command of the placement plugin, as tuples of words."""
-    points = metadata.entry_points(group=_GROUP)
-    return {tuple(point.name.split("_")) for point in points}
+@functools.cache
+def commands(surface):
+    """Every command of an API: tuples of words, with the entry points."""
+    points = [point for group in surface.groups for point in metadata.entry_points(group=group)]
+    named = {tuple(point.name.split("_")): point for point in points}
+    return {words: point for words, point in named.items() if surface.has_command(words)}
+
+
+def _name(words, surface):
+    """The command that words begin with; the longest of several."""
+    fitting = [name for name in commands(surface) if words[:len(name)] == list(name)]
+    return max(fitting, key=len, default=None)
+
+
+def _prints(surface, name):
+    """Whether a command prints a table."""
+    return issubclass(commands(surface)[name].load(), display.DisplayCommandBase)
 
 
 @functools.cache
@@ -68,12 +86,6 @@ def _captured(arguments):
         except SystemExit as stop:  # how the parser of arguments refuses
             status = stop.code
     return status or 0, out.getvalue(), err.getvalue()
-
-
-def _prints(words):
-    """Whether the command prints a table: all but these do."""
-    silent = (["trait", "create"], ["resource", "class", "create"], ["resource", "class", "set"])
-    return "delete" not in words and not any(words[:len(start)] == start for start in silent)
 
 
 def _parsed(text):

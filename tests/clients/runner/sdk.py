@@ -1,45 +1,54 @@
-"""openstacksdk's placement proxy against one server, as admin."""
+"""openstacksdk's proxy of an API against one server, as admin."""
 import types
 
 import openstack
 from openstack import resource
+from openstack.compute.v2 import _proxy as compute
+from openstack.placement.v1 import _proxy as placement
+
+_PROXIES = {"compute": compute.Proxy, "placement": placement.Proxy}
 
 
 class Sdk:
-    """Calls of `connection.placement`, by name."""
+    """Calls of the connection's proxy, by name."""
 
-    def __init__(self, url):
+    def __init__(self, url, surface):
+        endpoint = url + surface.path
         connection = openstack.connect(
             load_yaml_config=False, load_envvars=False, auth_type="admin_token",
-            auth={"endpoint": url, "token": "admin"}, placement_endpoint_override=url)
-        self._placement = connection.placement
+            auth={"endpoint": endpoint, "token": "admin"},
+            **{f"{surface.name}_endpoint_override": endpoint})
+        self._proxy = getattr(connection, surface.name)
+        self._surface = surface
         self.ran = set()
 
     def call(self, name, args, options):
         """What a call gives, as plain values."""
         self.ran.add(name)
-        method = getattr(self._placement, name)
+        method = getattr(self._proxy, name)
         return _plain(method(*[self._argument(arg) for arg in args], **options))
 
     def _argument(self, value):
         """`{provider: UUID}` is that provider as it is now, `{traits: UUID}`
-        are its traits: calls take the generation from there."""
+        are its traits: calls take the generation from there. `{aggregate: NAME}`
+        and the like are the thing of that name."""
         match value:
             case {"provider": uuid}:
-                return self._placement.get_resource_provider(uuid)
+                return self._proxy.get_resource_provider(uuid)
             case {"traits": uuid}:
-                return self._placement.get_resource_provider_trait(uuid)
+                return self._proxy.get_resource_provider_trait(uuid)
+            case {"aggregate" | "server_group" | "hypervisor" | "service": name}:
+                [kind] = value
+                return getattr(self._proxy, f"find_{kind}")(name, ignore_missing=False)
         return value
 
 
-def calls():
-    """Every call of the proxy that speaks to the service."""
-    from openstack.placement.v1._proxy import Proxy
-    waits = {"wait_for_status", "wait_for_delete"}
-    own = {name for name, value in vars(Proxy).items()
+def calls(surface):
+    """Every call of the proxy that speaks to the API."""
+    proxy = _PROXIES[surface.name]
+    own = {name for name, value in vars(proxy).items()
            if isinstance(value, types.FunctionType) and not name.startswith("_")}
-    deprecated = {"get_resource_provider_aggregates"}
-    return own - waits - deprecated
+    return {name for name in own if surface.has_call(name)}
 
 
 def _plain(value):

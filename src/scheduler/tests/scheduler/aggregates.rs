@@ -122,3 +122,19 @@ async fn zones_bind_requests() {
     let there = cloud.select(small_with(json!({"availability_zone": "nova"}))).await;
     assert_eq!(there.selections[0].destination.availability_zone, "nova");
 }
+
+#[tokio::test]
+async fn the_compute_api_adds_known_hosts_once() {
+    let cloud = Cloud::new().await;
+    cloud.report("h1", host(4)).await;
+    let fast = cloud.aggregate("fast", None, &[]).await;
+    let add = |host: &'static str| async {
+        refused(cloud.scheduler.add_known_to_aggregate(CALL, "1", host).await)
+    };
+    assert_eq!(add("h1").await.unwrap().hosts, ["h1"]);
+    assert_eq!(cloud.mirror("h1"), [fast]);
+    let again = add("h1").await.unwrap_err();
+    assert_eq!(again.to_string(), "host h1 is in host aggregate fast already");
+    assert_eq!(again.status(), 409);
+    assert_eq!(add("h2").await.unwrap_err().status(), 404);
+}

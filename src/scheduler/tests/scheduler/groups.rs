@@ -105,3 +105,41 @@ async fn a_group_in_the_request_is_merged_with_the_ledgers() {
     let refusal = cloud.no_host(small_with(json!({"group": elsewhere}))).await;
     assert!(refusal.reasons[0].contains("h9"), "{refusal}");
 }
+
+#[tokio::test]
+async fn a_project_has_its_quota_of_groups() {
+    let cloud = Cloud::with(|settings| settings.quota.server_groups = 1).await;
+    let make = |project: &'static str| {
+        let body = json!({"name": "g", "policy": "affinity", "project_id": project});
+        let new = read_new_group(body.to_string().as_bytes()).unwrap();
+        async { refused(cloud.scheduler.create_group_within(CALL, new).await).map(|row| row.uuid) }
+    };
+    let one = make("p").await.unwrap();
+    let refusal = make("p").await.unwrap_err();
+    assert_eq!(refusal.to_string(), "project p has 1 server groups, and may have 1");
+    assert_eq!(refusal.status(), 403);
+    make("q").await.unwrap();
+    refused(cloud.scheduler.delete_group(CALL, &one.to_string()).await).unwrap();
+    make("p").await.unwrap();
+    // Our own surface has no quota.
+    cloud.group("affinity").await;
+}
+
+#[tokio::test]
+async fn rules_need_compute_services_that_know_them() {
+    let cloud = Cloud::new().await;
+    let make = |limit: i64| {
+        let rules = json!({"max_server_per_host": limit});
+        let body = json!({"name": "g", "policy": "anti-affinity", "rules": rules});
+        let new = read_new_group(body.to_string().as_bytes()).unwrap();
+        async { refused(cloud.scheduler.create_group_within(CALL, new).await).map(|row| row.uuid) }
+    };
+    make(2).await.unwrap();
+    cloud.report("h1", json!({"service": {"version": 70}})).await;
+    cloud.report("h2", json!({"service": {"version": 0}})).await;
+    make(2).await.unwrap();
+    cloud.report("h3", json!({"service": {"version": 32}})).await;
+    let refusal = make(2).await.unwrap_err();
+    assert!(matches!(refusal, SchedulerError::GroupRulesTooNew { version: 32, .. }), "{refusal}");
+    make(1).await.unwrap();
+}

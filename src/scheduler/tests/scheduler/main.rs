@@ -10,3 +10,4 @@ mod hosts;
 mod parallel;
 mod queries;
 mod select;
+mod services;

@@ -6,6 +6,7 @@ from openstack import resource
 from openstack.compute.v2 import _proxy as compute
 from openstack.placement.v1 import _proxy as placement
 
+_FOUND = {"aggregate", "server_group", "hypervisor", "service"}
 _PROXIES = {"compute": compute.Proxy, "placement": placement.Proxy}
 
 
@@ -37,8 +38,8 @@ class Sdk:
                 return self._proxy.get_resource_provider(uuid)
             case {"traits": uuid}:
                 return self._proxy.get_resource_provider_trait(uuid)
-            case {"aggregate" | "server_group" | "hypervisor" | "service": name}:
-                [kind] = value
+            case dict() if value.keys() <= _FOUND:
+                [(kind, name)] = value.items()
                 return getattr(self._proxy, f"find_{kind}")(name, ignore_missing=False)
         return value
 

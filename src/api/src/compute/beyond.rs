@@ -46,9 +46,10 @@ pub const NAMES: &[&str] = &[
     "os-volumes_boot",
 ];
 
-/// The paths, as the router has them.
-pub fn paths() -> String {
-    format!("/{{name:{}}}{{rest:(/.*)?}}", NAMES.join("|"))
+/// The paths, as the router has them: such a part alone, or with more behind it.
+pub fn paths() -> Vec<String> {
+    let name = format!("/{{name:{}}}", NAMES.join("|"));
+    vec![format!("{name}/{{rest:.*}}"), name]
 }
 
 /// Says that this is the compute service's to answer.

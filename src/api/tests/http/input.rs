@@ -19,12 +19,19 @@ fn a_nul_character_is_refused_with_its_field() {
         ("PUT", "/v1/hosts/h", r#"{"labels": {"\u0000": "b"}}"#, r#"labels.\u0000 is "\u0000""#),
         ("POST", "/v1/aggregates", r#"{"name": "a", "metadata": {"k": "\u0000"}}"#, "metadata.k"),
         ("POST", "/v1/jobs", r#"{"annotations": {"a": "\u0000"}, "tasks": [{}]}"#, "annotations.a"),
+        (
+            "POST",
+            "/v2.1/os-aggregates",
+            r#"{"aggregate": {"name": "a\u0000b"}}"#,
+            r#"aggregate.name is "a\u0000b""#,
+        ),
         ("POST", "/v1/task-reports", r#"[{"message": "\u0000"}]"#, "[0].message"),
     ] {
         let answer = server.latest(method, path, body);
         assert_eq!(answer.status, 400, "{path}: {answer:?}");
         let body = answer.json();
-        let detail = body["errors"][0]["detail"].as_str().or(body["detail"].as_str()).unwrap();
+        let places = ["/errors/0/detail", "/detail", "/badRequest/message"];
+        let detail = places.iter().find_map(|place| body.pointer(place)?.as_str()).unwrap();
         assert!(detail.contains(told), "{path}: {detail}");
         assert!(detail.contains("expected a text without NUL characters"), "{detail}");
     }

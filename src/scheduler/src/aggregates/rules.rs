@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use stowplan_ledger::Image;
+use stowplan_ledger::image::consumers::Consumer;
 use stowplan_ledger::rows::{HostAggregateRow, OriginKind};
 
 use crate::error::SchedulerError;
 use crate::fields::FieldErrors;
 use crate::hosts::ZONE;
+use crate::select::CONSUMER_TYPE;
 
 /// The longest name, key or value.
 const MAX_TEXT: usize = 255;
@@ -89,15 +91,20 @@ pub(super) fn one_zone(
     Ok(())
 }
 
-/// Whether any server is on a host: one that it reports or that we placed.
+/// Whether any server is on a host: one that it reports, that we placed, or
+/// that holds something there, whoever placed it.
 fn has_servers(image: &Image, host: &str) -> bool {
-    let ours = |node| {
-        image.consumers.placed_on(node).any(|consumer| {
-            consumer.origin.as_ref().is_some_and(|origin| origin.kind == OriginKind::Server)
-        })
+    let is_server = |consumer: &Consumer| match &consumer.origin {
+        Some(origin) => origin.kind == OriginKind::Server,
+        None => consumer.consumer_type.as_deref() == Some(CONSUMER_TYPE),
     };
-    image
-        .hosts
-        .nodes_of(host)
-        .any(|node| !node.row.report.instances.is_empty() || ours(node.row.uuid))
+    image.hosts.nodes_of(host).any(|node| {
+        let uuid = node.row.uuid;
+        let tree = image.providers.find(uuid).map(|root| image.providers.tree_of(root));
+        let mut holders =
+            tree.into_iter().flatten().flat_map(|&at| image.consumers.of_provider(at));
+        !node.row.report.instances.is_empty()
+            || image.consumers.placed_on(uuid).any(|consumer| is_server(consumer))
+            || holders.any(|consumer| is_server(consumer))
+    })
 }

@@ -128,8 +128,9 @@ async fn the_compute_api_adds_known_hosts_once() {
     let cloud = Cloud::new().await;
     cloud.report("h1", host(4)).await;
     let fast = cloud.aggregate("fast", None, &[]).await;
-    let add = |host: &'static str| async {
-        refused(cloud.scheduler.add_known_to_aggregate(CALL, "1", host).await)
+    let scheduler = &cloud.scheduler;
+    let add = |host: &'static str| async move {
+        refused(scheduler.add_known_to_aggregate(CALL, "1", host).await)
     };
     assert_eq!(add("h1").await.unwrap().hosts, ["h1"]);
     assert_eq!(cloud.mirror("h1"), [fast]);

@@ -109,10 +109,11 @@ async fn a_group_in_the_request_is_merged_with_the_ledgers() {
 #[tokio::test]
 async fn a_project_has_its_quota_of_groups() {
     let cloud = Cloud::with(|settings| settings.quota.server_groups = 1).await;
+    let scheduler = &cloud.scheduler;
     let make = |project: &'static str| {
         let body = json!({"name": "g", "policy": "affinity", "project_id": project});
         let new = read_new_group(body.to_string().as_bytes()).unwrap();
-        async { refused(cloud.scheduler.create_group_within(CALL, new).await).map(|row| row.uuid) }
+        async move { refused(scheduler.create_group_within(CALL, new).await).map(|row| row.uuid) }
     };
     let one = make("p").await.unwrap();
     let refusal = make("p").await.unwrap_err();
@@ -128,11 +129,12 @@ async fn a_project_has_its_quota_of_groups() {
 #[tokio::test]
 async fn rules_need_compute_services_that_know_them() {
     let cloud = Cloud::new().await;
+    let scheduler = &cloud.scheduler;
     let make = |limit: i64| {
         let rules = json!({"max_server_per_host": limit});
         let body = json!({"name": "g", "policy": "anti-affinity", "rules": rules});
         let new = read_new_group(body.to_string().as_bytes()).unwrap();
-        async { refused(cloud.scheduler.create_group_within(CALL, new).await).map(|row| row.uuid) }
+        async move { refused(scheduler.create_group_within(CALL, new).await).map(|row| row.uuid) }
     };
     make(2).await.unwrap();
     cloud.report("h1", json!({"service": {"version": 70}})).await;

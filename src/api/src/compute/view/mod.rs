@@ -10,14 +10,11 @@ mod zones;
 pub use aggregates::{AggregateAnswer, AggregatesAnswer, ComputeAggregate};
 pub use groups::{ComputeServerGroup, ServerGroupAnswer, ServerGroupsAnswer};
 pub use hypervisors::{
-    HypervisorAnswer, HypervisorDetail, HypervisorDetailAnswer, HypervisorDetailsAnswer,
-    HypervisorSummary, HypervisorUptime, Hypervisors, HypervisorsAnswer, Link, Statistics,
-    StatisticsAnswer,
+    HypervisorAnswer, HypervisorDetailAnswer, HypervisorDetailsAnswer, Hypervisors,
+    HypervisorsAnswer, Link, StatisticsAnswer,
 };
-pub use services::{
-    ComputeService, ServiceAction, ServiceActionAnswer, ServiceAnswer, Services, ServicesAnswer,
-};
-pub use zones::{AvailabilityZone, ZonesAnswer};
+pub use services::{ServiceAction, ServiceActionAnswer, ServiceAnswer, Services, ServicesAnswer};
+pub use zones::ZonesAnswer;
 
 use serde::Serialize;
 use stowplan_model::Uuid;

@@ -125,6 +125,15 @@ const OPTIONS: &[(&str, &str)] = &[
         ",
     ),
     (
+        "quota",
+        "
+            cores count_usage_from_placement driver injected_file_content_bytes
+            injected_file_path_length injected_files instances key_pairs metadata_items ram
+            recheck_quota server_group_members unified_limits_resource_list
+            unified_limits_resource_strategy
+        ",
+    ),
+    (
         "upgrade_levels",
         "
             baseapi compute conductor

@@ -5,20 +5,21 @@ use super::{
     aggregates, groups, hypervisors, schemas, services, versions, versions::ComputeVersionsAnswer,
     view::ServiceActionAnswer, zones,
 };
-use crate::description::{add_version_and_token, bodies};
-use utoipa::{Modify, OpenApi};
+use crate::{
+    description::{add_version_and_token, bodies},
+    schema::describe,
+};
+use std::borrow::Cow;
+use utoipa::{
+    Modify, OpenApi, PartialSchema, ToSchema,
+    openapi::{RefOr, Schema, schema::OneOfBuilder},
+};
 
 bodies! {
     /// A new host aggregate.
     AggregateBody = schemas::CREATE_AGGREGATE;
     /// What is to change of a host aggregate.
     AggregateUpdateBody = schemas::UPDATE_AGGREGATE;
-    /// A host that joins an aggregate.
-    AddHostBody = schemas::ADD_HOST;
-    /// A host that leaves an aggregate.
-    RemoveHostBody = schemas::REMOVE_HOST;
-    /// Metadata of an aggregate.
-    SetMetadataBody = schemas::SET_METADATA;
     /// Images.
     ImagesBody = schemas::CACHE_IMAGES;
     /// A new server group.
@@ -27,17 +28,22 @@ bodies! {
     ServiceBody = schemas::SERVICE_2_53;
 }
 
-/// What is done to an aggregate.
-#[derive(utoipa::ToSchema)]
-#[schema(untagged)]
-#[expect(dead_code, reason = "it is there to be described")]
-pub enum ActionBody {
-    /// A host joins.
-    AddHost(AddHostBody),
-    /// A host leaves.
-    RemoveHost(RemoveHostBody),
-    /// Metadata changes.
-    SetMetadata(SetMetadataBody),
+/// What is done to an aggregate: one of the actions.
+#[derive(Debug)]
+pub struct ActionBody;
+
+impl PartialSchema for ActionBody {
+    fn schema() -> RefOr<Schema> {
+        let actions = [schemas::ADD_HOST, schemas::REMOVE_HOST, schemas::SET_METADATA];
+        let one_of = actions.iter().fold(OneOfBuilder::new(), |all, one| all.item(describe(one)));
+        one_of.into()
+    }
+}
+
+impl ToSchema for ActionBody {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("ActionBody")
+    }
 }
 
 #[derive(OpenApi)]

@@ -95,6 +95,14 @@ fn zones_have_the_names_of_the_options() {
     };
     assert_eq!(names("/v2.1/os-availability-zone"), ["main"]);
     assert_eq!(names("/v2.1/os-availability-zone/detail"), ["inner", "main"]);
+    // Zones that are not available come last, each part in order of names.
+    for (zone, host, disabled) in [("b", "h2", true), ("a", "h3", true), ("z", "h4", false)] {
+        let report = json!({"vcpus": 1, "service": {"disabled": disabled}});
+        let _ = client.put(&format!("/v1/hosts/{host}"), &report).expect(201);
+        let aggregate = json!({"name": zone, "availability_zone": zone, "hosts": [host]});
+        let _ = client.post("/v1/aggregates", &aggregate).expect(201);
+    }
+    assert_eq!(names("/v2.1/os-availability-zone"), ["main", "z", "a", "b"]);
 }
 
 #[test]

@@ -154,7 +154,7 @@ pub fn base(
         base += &surface::mount(&settings.api.compute_prefix);
     }
     base += surface::COMPUTE;
-    for project in project {
+    if let Some(project) = project {
         base.push('/');
         base += project;
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// PCI devices of one kind that a server needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct PciRequest {
     /// Name of the request: mappings of an allocation candidate whose key
@@ -21,7 +21,7 @@ pub struct PciRequest {
 }
 
 /// The NUMA topology that a server needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct RequestNuma {
     /// Its cells.
@@ -31,7 +31,7 @@ pub struct RequestNuma {
 }
 
 /// One NUMA cell that a server needs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]
 pub struct RequestCell {
     /// Number of the cell inside the server.

@@ -1,7 +1,9 @@
 //! The hosts that can meet a request, and what each of them would give.
 
+use std::collections::BTreeMap;
+
 use stowplan_engine::table::HostIx;
-use stowplan_engine::{HostSet, HostTable, HostView};
+use stowplan_engine::{HostSet, HostTable, HostView, Kept, Offers};
 use stowplan_ledger::Image;
 use stowplan_ledger::image::providers::At;
 use stowplan_model::Uuid;
@@ -23,6 +25,10 @@ struct Viable {
     query: usize,
 }
 
+/// Candidates that filters look at, of each host at most: devices of one kind
+/// are alike, and more ways to choose among them tell no more.
+const OFFERED: usize = 100;
+
 /// The hosts that can meet the request.
 pub(super) struct Pool<'a> {
     searches: Vec<(&'a CandidateQuery, Search<'a>)>,
@@ -30,6 +36,8 @@ pub(super) struct Pool<'a> {
     /// The same, in the order in which equal weights keep them: that of the
     /// creation of their root providers.
     pub hosts: Vec<HostIx>,
+    /// What each host offers, where filters look at it.
+    offered: BTreeMap<HostIx, Vec<AllocationRequest>>,
 }
 
 impl<'a> Pool<'a> {
@@ -86,7 +94,29 @@ impl<'a> Pool<'a> {
         viable.sort_unstable_by_key(|v| (v.query, v.id));
         let hosts = viable.iter().map(|v| v.host).collect();
         viable.sort_unstable_by_key(|v| v.host);
-        Ok(Self { searches, viable, hosts })
+        Ok(Self { searches, viable, hosts, offered: BTreeMap::new() })
+    }
+
+    /// Makes the candidates of all hosts, for filters that look at them: those of
+    /// PCI devices and NUMA cells.
+    pub fn offers(&mut self, image: &Image) -> Offers {
+        let mut offers = Offers::default();
+        for viable in &self.viable {
+            let Some((query, search)) = self.searches.get_mut(viable.query) else { continue };
+            let found = search.of_root(viable.root).take(OFFERED);
+            let found: Vec<AllocationRequest> =
+                found.map(|candidate| AllocationRequest::of(image, query, &candidate)).collect();
+            offers.list(viable.host, found.iter().map(AllocationRequest::groups).collect());
+            self.offered.insert(viable.host, found);
+        }
+        offers
+    }
+
+    /// The first of the candidates that a host offered and filters have left;
+    /// none where filters did not look at any.
+    pub fn offered(&self, host: HostIx, kept: Option<&Kept>) -> Option<&AllocationRequest> {
+        let number = kept.and_then(|kept| kept.candidates.first()).copied().unwrap_or_default();
+        self.offered.get(&host)?.get(number as usize)
     }
 
     /// What a viable host gives, by the image that was searched.

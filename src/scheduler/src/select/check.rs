@@ -17,6 +17,8 @@ pub const MAX_INSTANCES: usize = 1000;
 pub const MAX_ALTERNATES: i64 = 100;
 /// The largest amount of a flavor.
 const MAX_AMOUNT: i64 = 2_147_483_647;
+/// PCI devices of one request at most.
+const MAX_DEVICES: i64 = 256;
 /// The longest suffix of a request group.
 const MAX_SUFFIX: usize = 64;
 
@@ -62,6 +64,7 @@ impl Order {
         for (place, group) in asked.requested_resources.iter().enumerate() {
             check_group(&mut errors, &asked.requested_resources[..place], place, group);
         }
+        check_places(&mut errors, &asked);
         errors.require(
             (0..=MAX_ALTERNATES).contains(&asked.alternates),
             "alternates",
@@ -92,6 +95,9 @@ impl Order {
             force_hosts: listed(asked.force_hosts),
             force_nodes: listed(asked.force_nodes),
             requested_destination: asked.requested_destination,
+            pci_requests: Some(asked.pci_requests).filter(|list| !list.is_empty()),
+            numa_topology: asked.numa_topology,
+            network_metadata: asked.network_metadata,
             ..ScheduleRequest::default()
         };
         Ok(Self {
@@ -105,6 +111,15 @@ impl Order {
             alternates: usize::try_from(asked.alternates).unwrap_or_default(),
             seed: asked.seed.unwrap_or(seed),
         })
+    }
+}
+
+impl Order {
+    /// Whether filters look at the candidates of hosts: the request is for PCI
+    /// devices or NUMA cells.
+    pub(super) fn wants_places(&self) -> bool {
+        let devices = self.request.pci_requests.as_ref().is_some_and(|list| !list.is_empty());
+        devices || self.request.numa_topology.as_ref().is_some_and(|it| !it.cells.is_empty())
     }
 }
 
@@ -190,6 +205,42 @@ fn check_group(
             field(&format!("resources.{class}")),
             amount,
             format!("a whole number from 1 to {MAX_AMOUNT}"),
+        );
+    }
+}
+
+/// PCI devices and NUMA cells.
+fn check_places(errors: &mut FieldErrors, asked: &SelectRequest) {
+    for (place, request) in asked.pci_requests.iter().enumerate() {
+        let field = |name: &str| format!("pci_requests[{place}].{name}");
+        let id = request.request_id.as_deref().unwrap_or_default();
+        let mut before = asked.pci_requests[..place].iter();
+        errors.require(
+            is_suffix(id) && before.all(|other| other.request_id != request.request_id),
+            field("request_id"),
+            &request.request_id,
+            format!("1 to {MAX_SUFFIX} letters, digits, - or _, unlike the other requests'"),
+        );
+        errors.require(
+            (1..=MAX_DEVICES).contains(&request.count),
+            field("count"),
+            &request.count,
+            format!("a whole number from 1 to {MAX_DEVICES}"),
+        );
+        errors.require(
+            !request.spec.is_empty(),
+            field("spec"),
+            &request.spec,
+            "at least one object of what the devices must have",
+        );
+    }
+    let cells = asked.numa_topology.iter().flat_map(|topology| &topology.cells);
+    for (place, cell) in cells.enumerate() {
+        errors.require(
+            (0..=MAX_AMOUNT).contains(&cell.memory),
+            format!("numa_topology.cells[{place}].memory"),
+            &cell.memory,
+            format!("MiB, a whole number from 0 to {MAX_AMOUNT}"),
         );
     }
 }

@@ -154,7 +154,7 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
         searches.push(Search::new(image, query).map_err(SchedulerError::from)?);
     }
     let mut table = image.hosts.table().clone();
-    let (mut undo, offers) = (Undo::new(), Offers::default());
+    let mut undo = Undo::new();
     for (index, placed) in decided.placed.iter().enumerate() {
         let uuid = placed.destination.compute_node_uuid;
         let gone = || Lost::Race(format!("host {} has left", placed.destination.host));
@@ -176,6 +176,11 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
         // here each host is asked as the first.
         let round = Round { index: 0, forced: left.filters_skipped };
         let hosts: HostSet = left.hosts.iter().copied().collect();
+        let mappings = placed.destination.allocation_request.groups();
+        let mut offers = Offers::default();
+        if order.wants_places() {
+            offers.list(host, vec![mappings.clone()]);
+        }
         let run = chain::run(means.engine.filters(), &cx, round, &offers, hosts)
             .map_err(SchedulerError::from)?;
         if !run.left.hosts.contains(host) {
@@ -184,7 +189,6 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
             let host = &placed.destination.host;
             return Err(Lost::Race(format!("{by} no longer passes host {host} (server {index})")));
         }
-        let mappings = placed.destination.allocation_request.groups();
         let claimed = Claimed::of(&mappings, run.left.kept(host));
         // The decision has told what could not be taken.
         let _ = consume(&mut table, &mut undo, &mut checked, host, means.engine.config(), claimed);

@@ -122,7 +122,7 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
         let trace = Trace { queries: Some(queries), ..Trace::default() };
         return Err(refused(image, Stage::NoSuchHost, trace));
     }
-    let pool = Pool::search(image, &queries, &order.request)?;
+    let mut pool = Pool::search(image, &queries, &order.request)?;
     let trace = Trace {
         queries: Some(queries.clone()),
         hosts: pool.hosts.len(),
@@ -132,7 +132,7 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
         return Err(refused(image, Stage::Candidates, trace));
     }
     let hosts = pool.hosts.clone();
-    let offers = Offers::default();
+    let offers = if order.wants_places() { pool.offers(image) } else { Offers::default() };
     let start = Start {
         table: image.hosts.table(),
         now: means.now,
@@ -198,9 +198,9 @@ impl Supply for LedgerSupply<'_> {
         table: &HostTable,
         host: HostIx,
         instance: Uuid,
-        _: Option<&Kept>,
+        kept: Option<&Kept>,
     ) -> Result<Option<Placed>, Failure> {
-        let Some(given) = self.given(host)? else { return Ok(None) };
+        let Some(given) = self.given(host, kept)? else { return Ok(None) };
         let order = self.means.order;
         let now = self.later.as_ref().unwrap_or(self.image);
         let claim = claim(now, self.image, &order.request, instance, &given, self.means.settings);
@@ -224,14 +224,21 @@ impl Supply for LedgerSupply<'_> {
         &mut self,
         table: &HostTable,
         host: HostIx,
-        _: Option<&Kept>,
+        kept: Option<&Kept>,
     ) -> Result<Option<Destination>, Failure> {
-        Ok(self.given(host)?.map(|given| self.destination(table, host, given)))
+        Ok(self.given(host, kept)?.map(|given| self.destination(table, host, given)))
     }
 }
 
 impl LedgerSupply<'_> {
-    fn given(&mut self, host: HostIx) -> Result<Option<AllocationRequest>, Failure> {
+    fn given(
+        &mut self,
+        host: HostIx,
+        kept: Option<&Kept>,
+    ) -> Result<Option<AllocationRequest>, Failure> {
+        if let Some(offered) = self.pool.offered(host, kept) {
+            return Ok(Some(offered.clone()));
+        }
         Ok(match &self.later {
             None => self.pool.first(self.image, host),
             Some(later) => self.pool.first_in(later, host)?,

@@ -8,7 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use stowplan_model::Uuid;
 use stowplan_model::flavor::Flavor;
 use stowplan_model::image_props::ImageMeta;
-use stowplan_model::request::{Destination, InstanceGroup};
+use stowplan_model::request::{Destination, InstanceGroup, NetworkMetadata};
+use stowplan_model::request_devices::{PciRequest, RequestNuma};
 
 use crate::error::SchedulerError;
 
@@ -47,6 +48,12 @@ pub struct SelectRequest {
     pub requested_destination: Option<Destination>,
     /// Further request groups, such as those of network ports.
     pub requested_resources: Vec<RequestedGroup>,
+    /// PCI devices that each server needs.
+    pub pci_requests: Vec<PciRequest>,
+    /// NUMA topology that each server needs.
+    pub numa_topology: Option<RequestNuma>,
+    /// Networks that each server attaches to, for the affinity of its NUMA cells.
+    pub network_metadata: Option<NetworkMetadata>,
     /// Sets of `requester_id` whose providers must stand under one of them.
     pub same_subtree: Vec<Vec<String>>,
     /// Other hosts to name for each server, in case the chosen one fails it.

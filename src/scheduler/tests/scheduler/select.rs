@@ -96,6 +96,48 @@ async fn several_servers_take_one_device_each() {
 }
 
 #[tokio::test]
+async fn a_claim_is_of_the_device_that_filters_have_left() {
+    let cloud = Cloud::with(|settings| {
+        settings.filter_scheduler.pci_in_placement = true;
+        settings.filter_scheduler.enabled_filters.push("PciPassthroughFilter".to_owned());
+    })
+    .await;
+    let mut report = host(16);
+    report["devices"] = json!([
+        {"name": "gpu0", "resource_class": "CUSTOM_GPU"},
+        {"name": "gpu1", "resource_class": "CUSTOM_GPU"},
+    ]);
+    cloud.report("h1", report.clone()).await;
+    let image = cloud.image();
+    let device = |name: &str| {
+        let at = image.providers.find_name(&format!("h1_{name}")).unwrap();
+        image.providers.uuid(at)
+    };
+    let pool = |name: &str, vendor: &str| {
+        json!({
+            "vendor_id": vendor, "product_id": "1db6", "count": 1,
+            "rp_uuid": device(name).to_string(), "resource_class": "CUSTOM_GPU",
+        })
+    };
+    report["pci_pools"] = json!([pool("gpu0", "10de"), pool("gpu1", "1002")]);
+    cloud.report("h1", report).await;
+    let asked = |count: i64| {
+        let spec = json!({"resource_class": "gpu", "vendor_id": "1002"});
+        let requests = json!([{"request_id": "r1", "count": count, "spec": [spec]}]);
+        small_with(json!({"pci_requests": requests}))
+    };
+    // Two devices are free, but only one of them is of that vendor.
+    let refusal = cloud.no_host(asked(2)).await;
+    assert!(refusal.reasons[0].contains("PciPassthroughFilter"), "{refusal}");
+    let answer = cloud.select(asked(1)).await;
+    let taken = &answer.selections[0].destination.allocation_request.mappings;
+    let of_request = taken.iter().find(|(suffix, _)| suffix == "r1-0").unwrap();
+    assert_eq!(of_request.1[..], [device("gpu1")]);
+    let refusal = cloud.no_host(asked(1)).await;
+    assert!(!refusal.reasons.is_empty());
+}
+
+#[tokio::test]
 async fn alternates_are_other_hosts_with_room_in_the_same_cell() {
     let cloud = Cloud::new().await;
     for (name, vcpus, cell) in [("a", 8, 1), ("b", 7, 1), ("c", 6, 2), ("d", 5, 1), ("e", 2, 1)] {

@@ -35,7 +35,7 @@ fn build() -> PathBuf {
     let mut command = Command::new(cargo);
     command
         .current_dir(workspace())
-        .args(["build", "--quiet", "-p", "stowplan", "--bin", "stowplan"]);
+        .args(["build", "--quiet", "--workspace", "--bin", "stowplan"]);
     if folder.ends_with("release") {
         command.arg("--release");
     }

@@ -24,7 +24,7 @@ use mimalloc::MiMalloc;
 use std::process::ExitCode;
 
 /// Answers are made of many small parts, and the writer makes anew what a batch
-/// changes of the image: a fifth of their time was the system's allocator.
+/// changes of the image: an eighth of their time was the system's allocator.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

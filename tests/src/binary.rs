@@ -33,9 +33,7 @@ fn build() -> PathBuf {
     let folder = test.ancestors().nth(2).expect("the folder of the build");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command
-        .current_dir(workspace())
-        .args(["build", "--quiet", "--workspace", "--bin", "stowplan"]);
+    command.current_dir(workspace()).args(["build", "--quiet", "--workspace", "--bin", "stowplan"]);
     if folder.ends_with("release") {
         command.arg("--release");
     }

@@ -56,6 +56,20 @@ impl Chosen {
     }
 }
 
+/// Orders hosts by weight, but for one that comes first whatever its weight.
+#[must_use]
+pub fn choose_first(weighed: &Weighed, first: HostIx) -> Chosen {
+    let mut ranking = weighed.ranked();
+    if let Some(place) = weighed.hosts.iter().position(|host| *host == first) {
+        ranking.lift(place as u32);
+    }
+    Chosen {
+        hosts: weighed.hosts.clone(),
+        ranking,
+        draw: Draw { from_best: 1, place: 0, shuffled: 0 },
+    }
+}
+
 /// Orders hosts by weight, shuffles those of equal best weight if the
 /// configuration says so, and draws the first; the rest keep the order of
 /// their weights.

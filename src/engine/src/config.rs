@@ -22,6 +22,9 @@ pub struct EngineConfig {
     /// Builds that failed on a host do not count
     /// (`[compute] consecutive_build_service_disable_threshold` is 0).
     pub ignores_failed_builds: bool,
+    /// Preferred hosts of a scheduling hint that count, at least 1
+    /// (`[scheduler] max_hint_nodes`).
+    pub max_hint_nodes: usize,
 }
 
 impl EngineConfig {
@@ -51,6 +54,7 @@ impl From<&Settings> for EngineConfig {
             pack_numa_cells: settings.compute.packing_host_numa_cells_allocation_strategy,
             ignores_failed_builds: settings.compute.consecutive_build_service_disable_threshold
                 == 0,
+            max_hint_nodes: settings.scheduler.max_hint_nodes as usize,
         }
     }
 }

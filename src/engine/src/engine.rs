@@ -5,13 +5,14 @@ use stowplan_config::Settings;
 use stowplan_model::Micros;
 
 use crate::chain::{self, FilterRun, Round};
-use crate::choose::{Chosen, choose};
+use crate::choose::{Chosen, choose, choose_first};
 use crate::config::EngineConfig;
 use crate::explain::{Detail, Explanation, explain};
 use crate::fault::StageFault;
 use crate::filter::Filter;
+use crate::hint::HintTrace;
 use crate::offers::Offers;
-use crate::preselect::{Preselection, preselect};
+use crate::preselect::Preselection;
 use crate::registry::{self, RegistryError};
 use crate::request::{CheckedRequest, RequestCx};
 use crate::table::HostIx;
@@ -47,12 +48,16 @@ pub struct Ask<'a> {
 pub struct Evaluation {
     /// What the request's own lists of hosts left.
     pub preselection: Preselection,
+    /// What became of the request's hint; `None` when it has none.
+    pub hint: Option<HintTrace>,
     /// What each filter did.
     pub filters: FilterRun,
     /// The survivors with their weights, in the order of [`Ask::hosts`].
     pub weighed: Weighed,
     /// The weighers made ready; `None` when no host was left to weigh.
     pub(crate) plan: Option<WeighPlan>,
+    /// The host that a hint leads to, whatever the weights.
+    pub(crate) first: Option<HostIx>,
 }
 
 impl Engine {
@@ -67,6 +72,11 @@ impl Engine {
             weighers: registry::weighers(&config.scheduler.weight_classes)?,
             config,
         })
+    }
+
+    /// The same with other filters.
+    pub(crate) fn filtering_by(self, filters: Vec<Box<dyn Filter>>) -> Self {
+        Self { filters, ..self }
     }
 
     /// The settings in force.
@@ -92,15 +102,23 @@ impl Engine {
     /// # Errors
     /// A filter or weigher that cannot judge: the request fails as a whole.
     pub fn evaluate(&self, ask: &Ask<'_>) -> Result<Evaluation, StageFault> {
+        self.evaluate_hinted(ask, None)
+    }
+
+    /// Filters and weighs what the lists of a request left.
+    pub(crate) fn evaluate_left(
+        &self,
+        ask: &Ask<'_>,
+        preselection: Preselection,
+    ) -> Result<Evaluation, StageFault> {
         let cx =
             RequestCx { request: ask.request, config: &self.config, now: ask.now, view: ask.view };
-        let preselection = preselect(ask.request, ask.view, ask.hosts);
         let round = Round { index: ask.index, forced: preselection.filters_skipped };
         let hosts = preselection.hosts.iter().copied().collect();
         let filters = chain::run(&self.filters, &cx, round, ask.offers, hosts)?;
         let survivors = survivors(&preselection.hosts, &filters);
         let (plan, weighed) = self.weigh(&cx, survivors)?;
-        Ok(Evaluation { preselection, filters, weighed, plan })
+        Ok(Evaluation { preselection, hint: None, filters, weighed, plan, first: None })
     }
 
     fn weigh(
@@ -119,7 +137,10 @@ impl Engine {
     /// The hosts in the order in which they are to be tried.
     #[must_use]
     pub fn choose(&self, evaluation: &Evaluation, rng: &mut ChaCha8Rng) -> Chosen {
-        choose(&evaluation.weighed, &self.config, rng)
+        match evaluation.first {
+            Some(first) => choose_first(&evaluation.weighed, first),
+            None => choose(&evaluation.weighed, &self.config, rng),
+        }
     }
 
     /// Why each host passed, failed or weighs what it does. Ask before the

@@ -11,6 +11,7 @@ use crate::config::EngineConfig;
 use crate::engine::{Ask, Evaluation};
 use crate::filter::Verdict;
 use crate::finding::Finding;
+use crate::hint::HintTrace;
 use crate::idle_keys::idle_keys;
 use crate::offers::Offers;
 use crate::overrides::Source;
@@ -48,6 +49,8 @@ pub struct Explanation {
     pub hosts: usize,
     /// Hosts left by the request's own lists; null when it has none.
     pub preselection: Option<FilterTrace>,
+    /// What became of the request's hint; null when it has none.
+    pub hint: Option<HintTrace>,
     /// What each filter did, in their order.
     pub filters: Vec<FilterTrace>,
     /// Hosts left by all filters.
@@ -180,7 +183,6 @@ pub(crate) fn explain(
     detail: Detail,
 ) -> Explanation {
     let (view, offers) = (ask.view, ask.offers);
-    let before = evaluation.preselection.hosts.len() + evaluation.preselection.removed.len();
     let filters = filters(
         view,
         offers,
@@ -190,8 +192,9 @@ pub(crate) fn explain(
     );
     let (findings, more_findings) = findings(ask, evaluation, config);
     Explanation {
-        hosts: before,
-        preselection: preselection(view, evaluation, detail.losers),
+        hosts: ask.hosts.len(),
+        preselection: preselection(ask, evaluation, detail.losers),
+        hint: evaluation.hint.clone(),
         filters,
         survivors: evaluation.weighed.hosts.len(),
         weights: weights(view, evaluation, config.normalisation(), detail.weights),
@@ -221,11 +224,7 @@ fn findings(ask: &Ask<'_>, evaluation: &Evaluation, config: &EngineConfig) -> (V
     (findings.into_iter().map(Noted::from).collect(), more)
 }
 
-fn preselection(
-    view: &dyn HostView,
-    evaluation: &Evaluation,
-    losers: usize,
-) -> Option<FilterTrace> {
+fn preselection(ask: &Ask<'_>, evaluation: &Evaluation, losers: usize) -> Option<FilterTrace> {
     let left = &evaluation.preselection;
     if left.removed.is_empty() {
         return None;
@@ -234,9 +233,9 @@ fn preselection(
     Some(FilterTrace {
         filter: "preselection",
         outcome: TraceOutcome::Judged,
-        before: left.hosts.len() + left.removed.len(),
-        after: left.hosts.len(),
-        losers: named.map(|(host, reason)| loser(view, *host, reason.clone())).collect(),
+        before: ask.hosts.len(),
+        after: ask.hosts.len() - left.removed.len(),
+        losers: named.map(|(host, reason)| loser(ask.view, *host, reason.clone())).collect(),
         more_losers: left.removed.len().saturating_sub(losers),
     })
 }
@@ -302,6 +301,17 @@ fn named_losers(
             }
         })
         .collect()
+}
+
+/// The first host that filters eliminated, with the filter.
+pub(crate) fn first_loser(ask: &Ask<'_>, run: &FilterRun) -> Option<(&'static str, Loser)> {
+    run.steps.iter().find_map(|step| match &step.outcome {
+        Outcome::Judged(judged) => {
+            let losers = named_losers(ask.view, ask.offers, run, judged, 1);
+            losers.into_iter().next().map(|loser| (step.filter, loser))
+        }
+        _ => None,
+    })
 }
 
 fn loser(view: &dyn HostView, host: HostIx, reason: Reason) -> Loser {

@@ -66,7 +66,7 @@ fn listed(list: &Option<Vec<String>>) -> Option<&[String]> {
 }
 
 /// The hosts of these names in any letter case.
-fn named(view: &dyn HostView, names: &[String]) -> HostSet {
+pub(crate) fn named(view: &dyn HostView, names: &[String]) -> HostSet {
     names.iter().flat_map(|name| view.hosts_named(&name.to_lowercase())).copied().collect()
 }
 

@@ -55,6 +55,15 @@ impl Ranking {
         &mut self.places[..count]
     }
 
+    /// Puts one place before all others, which keep their order.
+    pub fn lift(&mut self, place: u32) {
+        let Some(at) = self.places.iter().position(|other| *other == place) else { return };
+        self.places[..=at].rotate_right(1);
+        if at >= self.sorted {
+            self.sorted += 1;
+        }
+    }
+
     /// How many of the first places share the highest weight.
     pub fn equal_best(&mut self) -> usize {
         let Some(first) = self.first(1).first().copied() else {
@@ -98,6 +107,14 @@ mod tests {
         let mut ranking = Ranking::new(weights.clone());
         for count in [1, 3, 64, 65, 300, 999, 5000] {
             assert_eq!(ranking.first(count), &all[..count.min(1000)], "{count}");
+        }
+        for sorted in [0, 5, 999] {
+            let mut ranking = Ranking::new(weights.clone());
+            ranking.first(sorted);
+            ranking.lift(all[500]);
+            let others = all.iter().copied().filter(|place| *place != all[500]);
+            let lifted: Vec<u32> = std::iter::once(all[500]).chain(others).collect();
+            assert_eq!(ranking.first(1000), lifted, "{sorted}");
         }
         assert_eq!(Ranking::new(weights.clone()).equal_best(), 10);
         assert_eq!(Ranking::new(Arc::default()).first(3), &[0_u32; 0]);

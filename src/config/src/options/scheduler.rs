@@ -11,6 +11,9 @@ section! {
         /// Most hosts that are looked at for one request; unset: all that have a
         /// candidate. A query to another Placement service bears 1000 when unset.
         max_placement_results: Option<u32> = None, min(1.0), mutable;
+        /// Preferred hosts of a scheduling hint that are tried; those further behind
+        /// in its list are passed over.
+        max_hint_nodes: u32 = 100, min(1.0), mutable;
         /// Seconds between two searches for new hosts. Hosts are known as soon as
         /// they report; the option is accepted and changes nothing.
         discover_hosts_in_cells_interval: i64 = -1, min(-1.0);

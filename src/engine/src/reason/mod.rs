@@ -24,6 +24,19 @@ pub enum Reason {
     NotForced,
     /// Not the destination the request names.
     NotTheDestination,
+    /// Not among the `nodeNames` of the request's scheduling hint.
+    NotInHint,
+    /// Not the host that the plan for the whole job gives.
+    NotPlanned,
+    /// It has less of a resource than is asked for.
+    AmountShort {
+        /// The resource.
+        resource: String,
+        /// What is asked for, in the resource's base unit.
+        wanted: i64,
+        /// What is free, in the same unit.
+        free: i64,
+    },
     /// The service takes no new servers.
     ServiceDisabled {
         /// What its operator gave as reason.

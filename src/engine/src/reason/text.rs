@@ -11,6 +11,11 @@ impl fmt::Display for Reason {
         match self {
             Self::Ignored => f.write_str("the request says to ignore this host"),
             Self::NotForced => f.write_str("the request is bound to other hosts or nodes"),
+            Self::NotInHint => f.write_str("the scheduling hint does not name it"),
+            Self::NotPlanned => f.write_str("the plan for the whole job gives another host"),
+            Self::AmountShort { resource, wanted, free } => {
+                write!(f, "{wanted} of {resource} are asked for, {free} are free")
+            }
             Self::NotTheDestination => f.write_str("the request names another destination"),
             Self::ServiceDisabled { reason: None } => f.write_str("its service is disabled"),
             Self::ServiceDisabled { reason: Some(reason) } => {

@@ -26,6 +26,8 @@ pub struct Expected {
     state: Option<Map<String, Value>>,
     /// The same after the server was placed.
     after_consume: Option<Map<String, Value>>,
+    /// What becomes of the request's hint, by the name of its outcome.
+    hint: Option<String>,
     /// The request fails.
     error: Option<ExpectedError>,
     /// What this form does not compare: it must not pass unseen.
@@ -133,6 +135,10 @@ impl Differences {
         if let Some(weighed) = &expected.weighed {
             self.weighed(weighed, &selection.explanation.weights.hosts);
         }
+        if let Some(hint) = &expected.hint {
+            let got = selection.explanation.hint.as_ref().map(|hint| hint.outcome.as_str());
+            self.compare("hint", &Some(hint.as_str()), &got);
+        }
         self.not_of_this_form("state", &expected.state);
         self.not_of_this_form("after_consume", &expected.after_consume);
     }
@@ -153,6 +159,7 @@ impl Differences {
         self.not_of_this_form("filtered", &expected.filtered);
         self.not_of_this_form("eliminated_by", &expected.eliminated_by);
         self.not_of_this_form("candidates", &expected.candidates);
+        self.not_of_this_form("hint", &expected.hint);
         let weighed = expected.weighed.as_ref().map(Vec::len);
         self.not_of_this_form("weighed", &weighed);
     }

@@ -10,6 +10,7 @@ use super::state::{HostState, state};
 use crate::engine::{Ask, Engine, Evaluation};
 use crate::explain::{Detail, Explanation};
 use crate::fault::StageFault;
+use crate::hint::Guide;
 use crate::offers::Offers;
 use crate::registry::RegistryError;
 use crate::request::CheckedRequest;
@@ -102,7 +103,8 @@ pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, Stri
         hosts: &hosts,
         offers: &offers,
     };
-    let evaluation = engine.evaluate(&ask)?;
+    let hint = scenario.hint()?;
+    let evaluation = engine.evaluate_hinted(&ask, hint.as_ref().map(Guide::of))?;
     let explanation = engine.explain(&ask, &evaluation, Detail::ALL);
     let selection = selection(scenario, &offers, &evaluation, explanation);
     Ok(Outcome::Selection(Box::new(selection)))

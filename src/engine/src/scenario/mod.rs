@@ -7,9 +7,12 @@
 
 mod check;
 mod evaluate;
+pub mod hints;
 mod host;
 mod select;
 mod state;
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -26,6 +29,7 @@ pub use select::{
 pub use state::HostState;
 
 use crate::fault::{Fault, StageFault};
+use crate::hint::{Hint, from_annotations};
 
 /// One scenario: of the select form, or with `compute_node` of the state form.
 /// Keys that are not listed are let pass.
@@ -57,6 +61,12 @@ pub struct Scenario {
     /// scenario lists filters, else those of the settings.
     #[serde(default)]
     pub weighers: Option<Vec<String>>,
+    /// The request's scheduling hint.
+    #[serde(default)]
+    hint: Option<Hint>,
+    /// Annotations in which the hint stands where there is none besides.
+    #[serde(default)]
+    annotations: BTreeMap<String, String>,
     /// Place of the server in its request: from 1 on, filters that judge once
     /// per request are skipped.
     #[serde(default)]
@@ -112,7 +122,11 @@ pub fn parse_with<T>(
         single => vec![single],
     };
     let scenarios = items.into_iter().enumerate().map(|(n, item)| {
-        let id = item.get("id").and_then(Value::as_str).unwrap_or("without id");
+        let id = item
+            .get("id")
+            .or_else(|| item.get("name"))
+            .and_then(Value::as_str)
+            .unwrap_or("without id");
         let id = id.to_owned();
         read(item).map_err(|error| ScenarioError::Item { place: n + 1, id, error })
     });
@@ -148,6 +162,20 @@ impl Scenario {
             return Err(serde::de::Error::custom("expected hosts, or a compute_node"));
         }
         serde_json::from_value(item)
+    }
+
+    /// The scheduling hint, wherever it stands.
+    ///
+    /// # Errors
+    /// An annotation that holds no hint.
+    pub fn hint(&self) -> std::result::Result<Option<Hint>, StageFault> {
+        if self.hint.is_some() {
+            return Ok(self.hint.clone());
+        }
+        match from_annotations(&self.annotations) {
+            Ok(found) => Ok(found.map(|found| found.hint)),
+            Err(error) => Err(StageFault::request(Fault::value(error.to_string()))),
+        }
     }
 
     /// The request, completed.

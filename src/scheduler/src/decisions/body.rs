@@ -135,6 +135,7 @@ mod tests {
             explanation: Explanation {
                 hosts: 0,
                 preselection: None,
+                hint: None,
                 filters: vec![step],
                 survivors: 0,
                 weights: WeightTable {

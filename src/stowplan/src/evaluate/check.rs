@@ -4,7 +4,7 @@ use super::{Case, Form};
 use crate::exit::Outcome;
 use crate::out::{Format, outln};
 use serde_json::{Value, json};
-use stowplan_engine::scenario::{Difference, check, check_destinations};
+use stowplan_engine::scenario::{Difference, check, check_destinations, hints::check_hint};
 use stowplan_scheduler::scenario::check_query;
 
 /// Prints what differs and how many cases passed.
@@ -55,6 +55,9 @@ fn differences(case: &Case) -> Vec<Difference> {
         }
         Form::Query(scenario, result) => {
             scenario.expect.as_ref().map(|expected| check_query(expected, result))
+        }
+        Form::Hint(scenario, result) => {
+            scenario.expect.as_ref().map(|expected| check_hint(expected, result))
         }
     };
     compared.unwrap_or_else(|| {

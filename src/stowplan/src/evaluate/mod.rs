@@ -13,7 +13,10 @@ use clap::Args;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stowplan_config::Settings;
-use stowplan_engine::scenario::{self, Destinations, Scenario, SelectScenario};
+use stowplan_engine::scenario::{
+    self, Destinations, Scenario, SelectScenario,
+    hints::{Came, HintFailure, HintScenario},
+};
 use stowplan_scheduler::scenario::{QueryFailure, QueryScenario, QueryTexts};
 
 const HELP: &str = "\
@@ -59,6 +62,8 @@ enum Form {
     Select(Box<SelectScenario>, Result<Destinations, scenario::Failure>),
     /// A request and the query for candidates that it becomes.
     Query(Box<QueryScenario>, Result<QueryTexts, QueryFailure>),
+    /// A scheduling hint and what becomes of it.
+    Hint(Box<HintScenario>, Result<Came, HintFailure>),
 }
 
 impl Case {
@@ -67,6 +72,7 @@ impl Case {
             Form::Engine(scenario, _) => &scenario.id,
             Form::Select(scenario, _) => &scenario.common.id,
             Form::Query(scenario, _) => &scenario.id,
+            Form::Hint(scenario, _) => &scenario.id,
         }
     }
 
@@ -75,6 +81,7 @@ impl Case {
             Form::Engine(scenario, _) => scenario.note.as_deref(),
             Form::Select(scenario, _) => scenario.common.note.as_deref(),
             Form::Query(scenario, _) => scenario.note.as_deref(),
+            Form::Hint(scenario, _) => scenario.note.as_deref(),
         }
     }
 
@@ -85,6 +92,7 @@ impl Case {
             Form::Select(_, Ok(Destinations { error: Some(error), .. })) => Some(error.to_string()),
             Form::Select(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Query(_, result) => result.as_ref().err().map(ToString::to_string),
+            Form::Hint(_, result) => result.as_ref().err().map(ToString::to_string),
         }
     }
 }
@@ -110,6 +118,10 @@ impl Evaluate {
                         let result = scenario.evaluate(&base, &overrides);
                         Form::Query(scenario, result)
                     }
+                    Read::Hint(scenario) => {
+                        let result = scenario.evaluate(&base, &overrides);
+                        Form::Hint(scenario, result)
+                    }
                 };
                 cases.push(Case { file: file.clone(), form });
             }
@@ -128,6 +140,7 @@ enum Read {
     Engine(Box<Scenario>),
     Select(Box<SelectScenario>),
     Query(Box<QueryScenario>),
+    Hint(Box<HintScenario>),
 }
 
 fn read(file: &Path) -> anyhow::Result<Vec<Read>> {
@@ -138,6 +151,8 @@ fn read(file: &Path) -> anyhow::Result<Vec<Read>> {
             serde_json::from_value(item).map(|scenario| Read::Query(Box::new(scenario)))
         } else if SelectScenario::is_one(&item) {
             SelectScenario::read(item).map(|scenario| Read::Select(Box::new(scenario)))
+        } else if HintScenario::is_one(&item) {
+            serde_json::from_value(item).map(|scenario| Read::Hint(Box::new(scenario)))
         } else {
             Scenario::read(item).map(|scenario| Read::Engine(Box::new(scenario)))
         }

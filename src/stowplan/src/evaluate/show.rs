@@ -30,6 +30,7 @@ fn as_json(case: &Case) -> Value {
         Form::Engine(_, Ok(outcome)) => json!({"file": file, "id": id, "outcome": outcome}),
         Form::Select(_, Ok(found)) => json!({"file": file, "id": id, "outcome": found}),
         Form::Query(_, Ok(texts)) => json!({"file": file, "id": id, "outcome": texts}),
+        Form::Hint(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
         _ => json!({"file": file, "id": id, "error": case.failure()}),
     }
 }
@@ -50,6 +51,8 @@ fn show(case: &Case) {
             texts.fallback_query.iter().for_each(|query| outln!("or else {query}"));
         }
         Form::Query(_, Err(failure)) => outln!("nothing is asked for: {failure}"),
+        Form::Hint(_, Ok(came)) => came.iter().for_each(|(what, value)| outln!("{what}: {value}")),
+        Form::Hint(_, Err(failure)) => outln!("the cycle ends: {failure}"),
     }
     outln!();
 }
@@ -68,6 +71,11 @@ fn show_selection(outcome: &scenario::Selection) {
     }
     for warning in &explanation.weights.warnings {
         outln!("warning: {warning}");
+    }
+    if let Some(hint) = &explanation.hint {
+        outln!("hint: {}", hint.text);
+        hint.tried.iter().for_each(|it| outln!("  {}: {}", it.loser.host, it.loser.text));
+        hint.dropped.iter().for_each(|dropped| outln!("  {dropped}"));
     }
     for noted in &explanation.findings {
         outln!("warning: {}", noted.text);

@@ -314,7 +314,8 @@ pub(crate) fn first_loser(ask: &Ask<'_>, run: &FilterRun) -> Option<(&'static st
     })
 }
 
-fn loser(view: &dyn HostView, host: HostIx, reason: Reason) -> Loser {
+/// A host with the reason why it fell.
+pub(crate) fn loser(view: &dyn HostView, host: HostIx, reason: Reason) -> Loser {
     let facts = view.facts(host);
     Loser { host: facts.host.clone(), node: facts.node.clone(), text: reason.to_string(), reason }
 }

@@ -12,6 +12,7 @@ use crate::consume::{Claimed, consume};
 use crate::engine::{Ask, Engine};
 use crate::explain::{Detail, Explanation};
 use crate::fault::StageFault;
+use crate::hint::{Guide, Hint};
 use crate::offers::{Kept, Mappings, Offers, Survivors};
 use crate::request::CheckedRequest;
 use crate::table::{HostIx, HostTable, Undo};
@@ -40,6 +41,12 @@ pub trait Supply {
         kept: Option<&Kept>,
     ) -> Result<Option<Self::Claim>, Self::Error>;
 
+    /// Whether a host would still have something for the server in turn, as far
+    /// as that is known beforehand.
+    fn has_room(&self, _host: HostIx) -> bool {
+        true
+    }
+
     /// The providers that a claim's candidate chose for request groups.
     fn mappings(claim: &Self::Claim) -> Mappings;
 
@@ -60,6 +67,7 @@ pub struct Sequence<'a> {
     engine: &'a Engine,
     now: Micros,
     offers: &'a Offers,
+    hint: Option<&'a Hint>,
     /// Whether the order of all hosts matters beyond the one that is taken: for
     /// further servers, or for alternates.
     ranks_again: bool,
@@ -91,6 +99,8 @@ pub struct Start<'a> {
     pub servers: usize,
     /// How many alternates each gets.
     pub alternates: usize,
+    /// A hint where they should go.
+    pub hint: Option<&'a Hint>,
 }
 
 /// What became of one server.
@@ -111,6 +121,7 @@ impl<'a> Sequence<'a> {
             engine,
             now: start.now,
             offers: start.offers,
+            hint: start.hint,
             ranks_again: start.servers > 1 || start.alternates > 0,
             hosts: start.hosts.to_vec(),
             request,
@@ -145,7 +156,7 @@ impl<'a> Sequence<'a> {
         supply: &mut S,
     ) -> Result<Turn<S::Claim>, S::Error> {
         self.request.turn_to(instance);
-        let (mut chosen, mut explanation) = self.rank(index, detail)?;
+        let (mut chosen, mut explanation) = self.rank(index, detail, supply)?;
         let mut exhausted = Vec::new();
         let mut placed = None;
         while let Some(host) = chosen.after(exhausted.len()) {
@@ -188,7 +199,7 @@ impl<'a> Sequence<'a> {
             return Ok(vec![Vec::new(); placed.len()]);
         }
         if placed.len() > 1 {
-            let (chosen, _) = self.rank(placed.len(), Detail { losers: 0, weights: 0 })?;
+            let (chosen, _) = self.rank(placed.len(), Detail { losers: 0, weights: 0 }, supply)?;
             self.hosts = chosen.into_hosts();
         }
         let taken: BTreeSet<HostIx> = placed.iter().copied().collect();
@@ -220,7 +231,12 @@ impl<'a> Sequence<'a> {
     }
 
     /// Filters, weighs and orders the hosts for the server in turn.
-    fn rank(&mut self, index: usize, detail: Detail) -> Result<(Chosen, Explanation), StageFault> {
+    fn rank<S: Supply>(
+        &mut self,
+        index: usize,
+        detail: Detail,
+        supply: &S,
+    ) -> Result<(Chosen, Explanation), StageFault> {
         let ask = Ask {
             view: &self.table,
             request: &self.request,
@@ -229,7 +245,13 @@ impl<'a> Sequence<'a> {
             hosts: &self.hosts,
             offers: self.offers,
         };
-        let evaluation = self.engine.evaluate(&ask)?;
+        let has_room = |host| supply.has_room(host);
+        let guide = self.hint.map(|hint| Guide {
+            others: self.ranks_again,
+            has_room: Some(&has_room),
+            ..Guide::of(hint)
+        });
+        let evaluation = self.engine.evaluate_hinted(&ask, guide)?;
         let chosen = self.engine.choose(&evaluation, &mut self.rng);
         let mut explanation = self.engine.explain(&ask, &evaluation, detail);
         explanation.draw = (!chosen.is_empty()).then_some(chosen.draw);

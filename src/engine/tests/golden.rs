@@ -1,10 +1,12 @@
-//! Recorded decisions of Nova's own filters and weighers, evaluated here.
+//! Recorded decisions of Nova's own filters and weighers, and cases of
+//! Koordinator's scheduling hints, evaluated here.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::path::PathBuf;
 
 use stowplan_config::Settings;
+use stowplan_engine::scenario::hints::{HintScenario, check_hint};
 use stowplan_engine::scenario::{
     SelectScenario, check, check_destinations, evaluate, parse, parse_with,
 };
@@ -96,6 +98,32 @@ fn select() {
         let expected = scenario.expect.as_ref().expect("an expectation");
         assert_eq!(check_destinations(expected, &result), [], "{}", scenario.common.id);
     }
+}
+
+/// Evaluates every case of scheduling hints; how many there are.
+fn hints(file: &str) -> usize {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden/koordinator");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    let scenarios = parse_with(&text, |item| {
+        assert!(HintScenario::is_one(&item), "{item}");
+        serde_json::from_value::<HintScenario>(item)
+    });
+    let scenarios = scenarios.unwrap();
+    let mut failed = Vec::new();
+    for scenario in &scenarios {
+        let result = scenario.evaluate(&Settings::default(), &[]);
+        let differences = check_hint(scenario.expect.as_ref().unwrap(), &result);
+        failed.extend(differences.iter().map(|it| format!("{}: {it:?}", scenario.id)));
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    scenarios.len()
+}
+
+#[test]
+fn scheduling_hints() {
+    let files = ["args", "parse", "preferred", "required", "schedule", "try"];
+    let cases = files.map(|form| hints(&format!("hint_{form}.json")));
+    assert_eq!(cases, [3, 8, 7, 2, 4, 4]);
 }
 
 /// The documented rule: vCPUs 5, 5, 10, 10, 15, 20, 20, 15, 10, 5.

@@ -28,6 +28,36 @@ fn recorded_decisions_pass() {
 }
 
 #[test]
+fn recorded_cases_of_hints_pass() {
+    let cases = stowplan_tests::workspace().join("tests/golden/koordinator");
+    let files = ["args", "parse", "preferred", "required", "schedule", "try"]
+        .map(|form| cases.join(format!("hint_{form}.json")));
+    let folder = folder(&[]);
+    let mut arguments = vec!["evaluate", "--check"];
+    arguments.extend(files.iter().map(|file| file.to_str().unwrap()));
+    let output = stowplan(&folder, &arguments);
+    assert_eq!((output.code, output.stdout.as_str()), (0, "28 passed, 0 failed\n"));
+}
+
+#[test]
+fn a_scenario_of_a_request_may_have_a_hint() {
+    let hint = r#""hint": {"preferredNodeNames": ["c", "gone", "a"]},"#;
+    let hinted = CASE.replace(r#""expect":"#, &format!(r#"{hint} "note": "#));
+    let passes = hinted.replacen(
+        r#""id""#,
+        r#""expect": {"filtered": ["a/a1"], "eliminated_by": {}, "hint": "used"}, "id""#,
+        1,
+    );
+    let folder = folder(&[("hint.json", &passes.replace(r#""note": {"#, r#""was": {"#))]);
+    let output = stowplan(&folder, &["evaluate", "--check", "hint.json"]);
+    assert_eq!((output.code, output.stdout.as_str()), (0, "1 passed, 0 failed\n"));
+    let output = stowplan(&folder, &["evaluate", "hint.json"]);
+    for told in ["hint: the hint's preferred host passed", "  c: ", "\"gone\" in the hint's"] {
+        assert!(output.stdout.contains(told), "{told}: {}", output.stdout);
+    }
+}
+
+#[test]
 fn what_differs_is_shown_expected_beside_got() {
     let wrong = CASE.replace(r#""weight": 1.0"#, r#""weight": 0.5"#);
     let folder = folder(&[("right.json", CASE), ("wrong.json", &wrong)]);

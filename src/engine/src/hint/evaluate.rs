@@ -3,7 +3,7 @@
 use super::trace::{Dropped, DroppedReason, HintOutcome, HintTrace, Tried};
 use super::{Hint, order};
 use crate::engine::{Ask, Engine, Evaluation};
-use crate::explain::first_loser;
+use crate::explain::{first_loser, loser};
 use crate::fault::StageFault;
 use crate::preselect::{Preselection, named, preselect};
 use crate::reason::Reason;
@@ -12,7 +12,7 @@ use crate::table::HostIx;
 use crate::view::HostView;
 
 /// A hint, and what else decides how far it counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Guide<'a> {
     /// The hint.
     pub hint: &'a Hint,
@@ -23,15 +23,21 @@ pub struct Guide<'a> {
     /// servers of the request, or as alternates. Without, no other host is
     /// filtered or weighed once a preferred one passed.
     pub others: bool,
+    /// Whether a host still has what the servers before this one left, where
+    /// that is not in [`Ask::hosts`]; without, all have.
+    pub has_room: Option<&'a (dyn Fn(HostIx) -> bool + 'a)>,
 }
 
 impl<'a> Guide<'a> {
     /// Of a hint alone.
     #[must_use]
     pub const fn of(hint: &'a Hint) -> Self {
-        Self { hint, planned: None, others: false }
+        Self { hint, planned: None, others: false, has_room: None }
     }
 }
+
+/// The step at which hosts fall of which the servers before left nothing.
+const CANDIDATES: &str = "candidates";
 
 /// A preferred host that passed, and what became of the hint.
 struct Tries {
@@ -65,7 +71,7 @@ impl Engine {
         let mut dropped = strangers(ask.view, guide.hint);
         let Tries { passed, outcome, failed } = match guide.planned {
             Some(_) => Tries { passed: None, outcome: HintOutcome::Planned, failed: Vec::new() },
-            None => self.try_preferred(ask, &left, guide.hint, &mut dropped)?,
+            None => self.try_preferred(ask, &left, guide, &mut dropped)?,
         };
         let trace = HintTrace::new(outcome, required, failed, dropped);
         let Some((host, alone)) = passed else {
@@ -90,9 +96,10 @@ impl Engine {
         &self,
         ask: &Ask<'_>,
         left: &Preselection,
-        hint: &Hint,
+        guide: Guide<'_>,
         dropped: &mut Vec<Dropped>,
     ) -> Result<Tries, StageFault> {
+        let hint = guide.hint;
         let candidates: HostSet = left.hosts.iter().copied().collect();
         let named = |name: &str| ask.view.hosts_named(&name.to_lowercase());
         let is_candidate = |name: &str| named(name).iter().any(|host| candidates.contains(*host));
@@ -114,6 +121,11 @@ impl Engine {
                 continue;
             }
             tried.insert(host);
+            if guide.has_room.is_some_and(|has_room| !has_room(host)) {
+                let loser = loser(ask.view, host, Reason::NothingLeft);
+                failed.push(Tried { filter: CANDIDATES, loser });
+                continue;
+            }
             let alone = Preselection {
                 hosts: vec![host],
                 removed: Vec::new(),

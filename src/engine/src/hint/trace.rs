@@ -75,7 +75,8 @@ impl HintOutcome {
 /// A preferred host that did not pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tried {
-    /// The filter that it did not pass.
+    /// The filter that it did not pass; `candidates` where the servers before
+    /// left nothing.
     pub filter: &'static str,
     /// The host with the reason.
     #[serde(flatten)]

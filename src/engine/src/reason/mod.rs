@@ -26,6 +26,8 @@ pub enum Reason {
     NotTheDestination,
     /// Not among the `nodeNames` of the request's scheduling hint.
     NotInHint,
+    /// The servers before left nothing for this one.
+    NothingLeft,
     /// Not the host that the plan for the whole job gives.
     NotPlanned,
     /// It has less of a resource than is asked for.

@@ -12,6 +12,7 @@ impl fmt::Display for Reason {
             Self::Ignored => f.write_str("the request says to ignore this host"),
             Self::NotForced => f.write_str("the request is bound to other hosts or nodes"),
             Self::NotInHint => f.write_str("the scheduling hint does not name it"),
+            Self::NothingLeft => f.write_str("nothing is left after the servers before"),
             Self::NotPlanned => f.write_str("the plan for the whole job gives another host"),
             Self::AmountShort { resource, wanted, free } => {
                 write!(f, "{wanted} of {resource} are asked for, {free} are free")

@@ -146,7 +146,8 @@ impl ScenarioHost {
     }
 
     /// Its row in the table.
-    pub(super) fn row(&self, now: Micros) -> HostRow {
+    #[must_use]
+    pub fn row(&self, now: Micros) -> HostRow {
         HostRow {
             facts: self.facts(),
             figures: self.figures(now),

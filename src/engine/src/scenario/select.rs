@@ -168,6 +168,7 @@ impl SelectScenario {
         let most = usize::try_from(settings.scheduler.max_attempts).unwrap_or(usize::MAX);
         let alternates = if self.asked.return_alternates { most.saturating_sub(1) } else { 0 };
         let request = CheckedRequest::check(self.common.request()?)?;
+        let hint = self.common.hint()?;
         let start = Start {
             table: &table,
             now: self.common.now,
@@ -176,6 +177,7 @@ impl SelectScenario {
             seed: self.common.seed,
             servers: servers.len(),
             alternates,
+            hint: hint.as_ref(),
         };
         let mut sequence = Sequence::new(&engine, request, start);
         let mut supply = Refusing {

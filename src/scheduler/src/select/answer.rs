@@ -7,6 +7,8 @@ use stowplan_ledger::Image;
 use stowplan_model::Uuid;
 use stowplan_placement::candidates::{Candidate, CandidateQuery};
 
+use super::hint::HintAnswer;
+
 /// The destinations of all servers of a request.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Destinations {
@@ -32,6 +34,8 @@ pub struct Selection {
     /// Where it goes.
     #[serde(flatten)]
     pub destination: Destination,
+    /// What became of the request's hint; null when it has none.
+    pub hint: Option<HintAnswer>,
     /// Other hosts, in order, in case this one fails it.
     pub alternates: Vec<Destination>,
 }

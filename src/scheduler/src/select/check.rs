@@ -6,6 +6,7 @@ use stowplan_model::Uuid;
 use stowplan_model::flavor::Flavor;
 use stowplan_model::request::ScheduleRequest;
 
+use super::hint::Hinted;
 use super::request::{GroupRef, RequestedGroup, SelectRequest};
 use crate::error::SchedulerError;
 use crate::fields::FieldErrors;
@@ -30,6 +31,8 @@ pub struct Order {
     pub request: ScheduleRequest,
     /// The servers.
     pub instances: Vec<Uuid>,
+    /// The hosts that they must or would rather have.
+    pub(super) hint: Hinted,
     /// The group, as the request names it.
     pub group: Option<GroupRef>,
     /// Request groups that do not come from the flavor.
@@ -80,6 +83,7 @@ impl Order {
                 "a whole number of at least 1",
             );
         }
+        let hint = Hinted::check(&mut errors, &asked);
         errors.into_result(())?;
         let listed = |names: Vec<String>| Some(names).filter(|names| !names.is_empty());
         let request = ScheduleRequest {
@@ -105,6 +109,7 @@ impl Order {
             dry_run: asked.dry_run || request.is_rebuild(),
             request,
             instances,
+            hint,
             group: asked.group,
             groups: asked.requested_resources,
             same_subtree: asked.same_subtree,

@@ -141,6 +141,7 @@ pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
         seed: order.seed,
         servers: order.instances.len(),
         alternates: order.alternates,
+        hint: order.hint.hint.as_ref(),
     };
     let mut sequence = Sequence::new(means.engine, checked, start);
     let mut supply = LedgerSupply { image, means, pool, later: None };
@@ -214,6 +215,11 @@ impl Supply for LedgerSupply<'_> {
         }
         let destination = self.destination(table, host, given);
         Ok(Some(Placed { destination, claim, alternates: Vec::new() }))
+    }
+
+    fn has_room(&self, host: HostIx) -> bool {
+        let Some(later) = &self.later else { return true };
+        !matches!(self.pool.first_in(later, host), Ok(None))
     }
 
     fn mappings(placed: &Placed) -> Mappings {

@@ -8,6 +8,7 @@ use stowplan_model::request::ScheduleRequest;
 use stowplan_placement::candidates::{CandidateQuery, Requirement, RequirementLoss, explain};
 
 use super::decide::{Refused, ServerTrace, Stage};
+use super::hint;
 
 /// Reasons that an answer carries.
 const SHOWN: usize = 3;
@@ -150,6 +151,7 @@ fn of_servers(servers: &[ServerTrace]) -> Reasons {
         ));
     }
     let explanation = &last.explanation;
+    sentences.extend(hint::dropped(explanation).take(1));
     let steps = explanation.preselection.iter().chain(&explanation.filters);
     let mut steps: Vec<&FilterTrace> = steps
         .filter(|step| step.outcome == TraceOutcome::Judged && step.after < step.before)

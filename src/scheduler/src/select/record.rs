@@ -15,6 +15,7 @@ use stowplan_placement::candidates::{CandidateQuery, GroupPolicy};
 
 use super::check::Order;
 use super::decide::{Decided, Refused, Trace};
+use super::hint::HintRecord;
 use super::reasons::{LossRecord, Reasons};
 use super::request::GroupRef;
 use crate::decisions::{Body, InstanceRecord};
@@ -44,6 +45,7 @@ pub(super) struct RequestRecord {
     availability_zone: Option<String>,
     is_bfv: bool,
     scheduler_hints: BTreeMap<String, Vec<String>>,
+    hint: Option<HintRecord>,
     group: Option<GroupRef>,
     ignore_hosts: Option<Vec<String>>,
     force_hosts: Option<Vec<String>>,
@@ -76,6 +78,7 @@ impl RequestRecord {
                 .filter(|(name, _)| HINTS.contains(&name.as_str()))
                 .map(|(name, values)| (name.clone(), values.clone()))
                 .collect(),
+            hint: order.hint.hint.as_ref().map(HintRecord::from),
             group: order.group.clone(),
             ignore_hosts: request.ignore_hosts.clone(),
             force_hosts: request.force_hosts.clone(),
@@ -187,7 +190,12 @@ pub(super) fn body(
         conflicts,
         reasons: reasons.sentences,
         losses: reasons.losses,
-        warnings: queries.map(|q| q.warnings).unwrap_or_default(),
+        warnings: queries
+            .map(|q| q.warnings)
+            .unwrap_or_default()
+            .into_iter()
+            .chain(order.hint.warning.clone())
+            .collect(),
         servers: trace
             .servers
             .into_iter()

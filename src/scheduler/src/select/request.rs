@@ -11,6 +11,7 @@ use stowplan_model::image_props::ImageMeta;
 use stowplan_model::request::{Destination, InstanceGroup, NetworkMetadata};
 use stowplan_model::request_devices::{PciRequest, RequestNuma};
 
+use super::hint::SchedulingHint;
 use crate::error::SchedulerError;
 
 /// A request for destinations of one server or several alike.
@@ -36,6 +37,13 @@ pub struct SelectRequest {
     pub is_bfv: bool,
     /// Hints by name, each a text or a list of texts.
     pub scheduler_hints: Hints,
+    /// Hosts that they must or would rather have.
+    pub hint: Option<SchedulingHint>,
+    /// Annotations of the servers; a scheduling hint as JSON text is read from
+    /// `internal.scheduling.koordinator.sh/scheduling-hint`, or from
+    /// `scheduling.koordinator.sh/scheduling-hint`, which is deprecated. Others
+    /// are let pass.
+    pub annotations: BTreeMap<String, String>,
     /// The server group that they join: its uuid, or a group in full.
     pub group: Option<GroupRef>,
     /// Hosts to leave out, in any letter case.

@@ -10,6 +10,7 @@ use super::answer::{Destinations, Selection};
 use super::check::Order;
 use super::claim::{Lost, commit};
 use super::decide::{Decided, Failure, Means, Refused, Trace, decide};
+use super::hint::{self, HintAnswer};
 use super::reasons::{Reasons, why};
 use super::record::{self, Outcome};
 use super::refusal::Refusal;
@@ -121,15 +122,19 @@ impl Run<'_> {
     }
 
     fn answer(&self, decided: Arc<Decided>, conflicts: Vec<String>) -> Destinations {
-        let selections = decided.placed.iter().map(|placed| Selection {
+        let servers = decided.placed.iter().zip(&decided.trace.servers);
+        let selections = servers.map(|(placed, trace)| Selection {
             instance_uuid: placed.claim.consumer,
             destination: placed.destination.clone(),
+            hint: trace.explanation.hint.as_ref().map(HintAnswer::from),
             alternates: placed.alternates.clone(),
         });
         let mut warnings: Vec<String> =
             decided.trace.queries.iter().flat_map(|queries| queries.warnings.clone()).collect();
+        warnings.extend(self.order.hint.warning.clone());
         if let Some(first) = decided.trace.servers.first() {
             let explanation = &first.explanation;
+            warnings.extend(hint::dropped(explanation));
             warnings.extend(explanation.weights.warnings.iter().cloned());
             warnings.extend(explanation.findings.iter().map(|noted| noted.text.clone()));
         }

@@ -6,6 +6,7 @@ mod aggregates;
 mod cloud;
 mod decisions;
 mod groups;
+mod hints;
 mod hosts;
 mod parallel;
 mod queries;

@@ -1,0 +1,130 @@
+//! The scheduling hint of a request: read from its own field or from
+//! annotations, and what is said of it afterwards.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use stowplan_engine::hint::{HintTrace, from_annotations};
+use stowplan_engine::{Explanation, Hint};
+
+use super::request::SelectRequest;
+use crate::fields::FieldErrors;
+
+/// The longest name of a host.
+const MAX_NAME: usize = 255;
+
+/// Hosts that servers must or would rather have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub struct SchedulingHint {
+    /// Hosts to choose from, in any letter case; all filters are asked. Empty
+    /// means all hosts.
+    pub node_names: Vec<String>,
+    /// Hosts to be tried first, one after the other with all filters; the
+    /// first that passes is taken. If none does, hosts are chosen as without a
+    /// hint.
+    pub preferred_node_names: Vec<String>,
+    /// Kept as it is; nothing reads it.
+    #[schema(value_type = Object)]
+    pub extensions: Map<String, Value>,
+}
+
+/// What became of the hint for one server.
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
+pub struct HintAnswer {
+    /// `used`, `nothing_preferred`, `planned`, `nothing_to_try` or
+    /// `none_passed`.
+    pub outcome: String,
+    /// The same as a sentence.
+    pub text: String,
+}
+
+impl From<&HintTrace> for HintAnswer {
+    fn from(trace: &HintTrace) -> Self {
+        Self { outcome: trace.outcome.as_str().to_owned(), text: trace.text.clone() }
+    }
+}
+
+/// A request's hint, with what its sender should know.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hinted {
+    pub hint: Option<Hint>,
+    pub warning: Option<String>,
+}
+
+impl Hinted {
+    /// The hint of a request, whichever way it came.
+    pub fn check(errors: &mut FieldErrors, asked: &SelectRequest) -> Self {
+        let found = match from_annotations(&asked.annotations) {
+            Ok(found) => found,
+            Err(error) => {
+                let expected = format!("a scheduling hint as a JSON object ({})", error.error);
+                errors.add(annotation(error.key), &error.value, expected);
+                return Self::default();
+            }
+        };
+        let Some(found) = found else {
+            let hint = asked.hint.clone().map(|hint| Hint {
+                node_names: hint.node_names,
+                preferred_node_names: hint.preferred_node_names,
+                extensions: hint.extensions,
+            });
+            hint.iter().for_each(|hint| check_names(errors, "hint", hint));
+            return Self { hint, warning: None };
+        };
+        let place = annotation(found.key);
+        errors.require(
+            asked.hint.is_none(),
+            "hint",
+            &asked.hint,
+            format!("nothing, as {place} holds a hint"),
+        );
+        check_names(errors, &place, &found.hint);
+        Self { warning: found.warning(), hint: Some(found.hint) }
+    }
+}
+
+/// The place of an annotation in the body.
+fn annotation(key: &str) -> String {
+    format!("annotations.{key}")
+}
+
+fn check_names(errors: &mut FieldErrors, place: &str, hint: &Hint) {
+    let lists =
+        [("nodeNames", &hint.node_names), ("preferredNodeNames", &hint.preferred_node_names)];
+    for (list, names) in lists {
+        for (at, name) in names.iter().enumerate() {
+            errors.require(
+                (1..=MAX_NAME).contains(&name.len()),
+                format!("{place}.{list}[{at}]"),
+                name,
+                format!("the name of a host, 1 to {MAX_NAME} bytes"),
+            );
+        }
+    }
+}
+
+/// Names of a server's hint that count for nothing, in sentences.
+pub(super) fn dropped(explanation: &Explanation) -> impl Iterator<Item = String> + '_ {
+    explanation.hint.iter().flat_map(|hint| {
+        let more = (hint.more_dropped > 0)
+            .then(|| format!("{} further names of the hint are passed over", hint.more_dropped));
+        hint.dropped.iter().map(ToString::to_string).chain(more)
+    })
+}
+
+/// What is kept of a hint: its extensions may hold anything.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct HintRecord {
+    node_names: Vec<String>,
+    preferred_node_names: Vec<String>,
+}
+
+impl From<&Hint> for HintRecord {
+    fn from(hint: &Hint) -> Self {
+        Self {
+            node_names: hint.node_names.clone(),
+            preferred_node_names: hint.preferred_node_names.clone(),
+        }
+    }
+}

@@ -70,3 +70,51 @@ fn sorted(value: &Value) -> Value {
 fn folded(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::super::HintScenario;
+    use super::*;
+    use stowplan_config::Settings;
+
+    fn differences(case: Value) -> Vec<String> {
+        let scenario: HintScenario = serde_json::from_value(case).unwrap();
+        let result = scenario.evaluate(&Settings::default(), &[]);
+        let differences = check_hint(scenario.expect.as_ref().unwrap(), &result);
+        differences.into_iter().map(|difference| difference.what).collect()
+    }
+
+    #[test]
+    fn an_error_must_come_when_it_is_expected_and_only_then() {
+        let key = crate::hint::KEY;
+        let parse = |text: &str, expect: Value| json!({"name": "case", "annotations": {key: text}, "expect": expect});
+        assert!(differences(parse("{", json!({"error": true}))).is_empty());
+        assert_eq!(differences(parse("{}", json!({"error": true}))), ["error"]);
+        assert_eq!(differences(parse("{", json!({"hint": null}))), ["hint"]);
+        assert_eq!(differences(parse("", json!({"hint": null, "colour": 1}))), ["colour"]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_does_not_pass_for_an_error_that_is_expected() {
+        let case = json!({"name": "case", "node_names": 7, "expect": {"error": true}});
+        assert_eq!(differences(case), ["error"]);
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_refused_by_name() {
+        for (name, differing) in [("maxHintNodes", 0), ("max_hint_nodes", 0), ("other", 1)] {
+            let case = json!({"name": "case", "max_hint_nodes": 0,
+                "expect": {"ok": false, "error_names": name}});
+            assert_eq!(differences(case).len(), differing, "{name}");
+        }
+    }
+
+    #[test]
+    fn required_names_are_a_set() {
+        let case = |expected: Value| json!({"name": "case", "node_names": ["b", "a"], "expect": {"required_nodes": expected}});
+        assert!(differences(case(json!(["a", "b"]))).is_empty());
+        assert_eq!(differences(case(json!(["a"]))), ["required_nodes"]);
+    }
+}

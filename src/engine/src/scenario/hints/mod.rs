@@ -89,7 +89,7 @@ impl HintScenario {
     #[must_use]
     pub fn is_one(item: &Value) -> bool {
         let has = |key: &&str| item.get(key).is_some();
-        !OTHERS.iter().any(|key| has(key)) && FORMS.iter().any(|form| form.keys.iter().all(has))
+        !OTHERS.iter().any(has) && FORMS.iter().any(|form| form.keys.iter().all(has))
     }
 
     /// Evaluates it, on settings: those of `base`, then the scenario's own,

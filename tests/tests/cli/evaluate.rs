@@ -1,7 +1,7 @@
 //! `stowplan evaluate`.
 
 use super::{folder, golden, stowplan};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const AS_NOVA: &str = "filter_scheduler.weight_normalization=nova";
 
@@ -41,14 +41,10 @@ fn recorded_cases_of_hints_pass() {
 
 #[test]
 fn a_scenario_of_a_request_may_have_a_hint() {
-    let hint = r#""hint": {"preferredNodeNames": ["c", "gone", "a"]},"#;
-    let hinted = CASE.replace(r#""expect":"#, &format!(r#"{hint} "note": "#));
-    let passes = hinted.replacen(
-        r#""id""#,
-        r#""expect": {"filtered": ["a/a1"], "eliminated_by": {}, "hint": "used"}, "id""#,
-        1,
-    );
-    let folder = folder(&[("hint.json", &passes.replace(r#""note": {"#, r#""was": {"#))]);
+    let mut case: Value = serde_json::from_str(CASE).unwrap();
+    case["hint"] = json!({"preferredNodeNames": ["c", "gone", "a"]});
+    case["expect"] = json!({"filtered": ["a/a1"], "eliminated_by": {}, "hint": "used"});
+    let folder = folder(&[("hint.json", &case.to_string())]);
     let output = stowplan(&folder, &["evaluate", "--check", "hint.json"]);
     assert_eq!((output.code, output.stdout.as_str()), (0, "1 passed, 0 failed\n"));
     let output = stowplan(&folder, &["evaluate", "hint.json"]);

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::{
-    commands::{config, db, explain},
+    commands::{config, db, explain::Explain},
     demo::Demo,
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
@@ -39,8 +39,7 @@ pub enum Command {
     #[command(subcommand)]
     Config(config::Command),
     /// Ask a running server why it answers as it does.
-    #[command(subcommand)]
-    Explain(explain::Command),
+    Explain(Explain),
     /// Run filters and weighers offline on scenarios in files.
     Evaluate(Evaluate),
     /// Drive a running server with a recorded workload and prove its books.
@@ -55,7 +54,7 @@ impl Command {
             Self::Demo(demo) => demo.run(),
             Self::Db(command) => command.run(),
             Self::Config(command) => command.run(),
-            Self::Explain(command) => command.run(),
+            Self::Explain(explain) => explain.run(),
             Self::Evaluate(evaluate) => evaluate.run(),
             Self::Replay(replay) => replay.run(),
         }

@@ -35,3 +35,62 @@ fn a_query_is_taken_apart_for_people_and_for_programs() {
     let told = stowplan(&folder, &["explain", "candidates", "a=b", "--url", "http://127.0.0.1:1"]);
     assert_eq!(told.code, 3);
 }
+
+#[test]
+fn a_decision_is_explained_by_its_id_or_its_requests() {
+    let server = Server::start();
+    let client = server.client();
+    for (host, vcpus) in [("small", 2), ("large", 8)] {
+        let report = json!({"vcpus": vcpus, "memory_mb": 8192, "local_gb": 100});
+        let _ = client.put(&format!("/v1/hosts/{host}"), &report).expect(201);
+    }
+    let _ = client.post("/v1/hosts/heartbeat", &json!({"hosts": ["small", "large"]}));
+    let select = |vcpus: i64| {
+        let flavor = json!({"vcpus": vcpus, "memory_mb": 512, "root_gb": 1});
+        client.post("/v1/select_destinations", &json!({"flavor": flavor}))
+    };
+    let placed = select(1).expect(200);
+    let decision = placed.json()["decision_id"].as_str().unwrap().to_owned();
+    let refused = select(64).expect(409);
+
+    let folder = folder(&[]);
+    let ask = |id: &str, more: &[&str]| {
+        let mut arguments = vec!["explain", id, "--url", server.url()];
+        arguments.extend_from_slice(more);
+        // The explanation is written a moment after the answer.
+        for _ in 0..50 {
+            let told = stowplan(&folder, &arguments);
+            if told.code != 0 || !told.stdout.contains("not written yet") {
+                return told;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        panic!("the explanation of {id} is never written");
+    };
+    let told = ask(&decision, &[]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    for words in ["placed", "2 hosts had a candidate", "large/large", "ComputeFilter", "CPUWeigher"]
+    {
+        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+    }
+    let told = ask(refused.header("x-openstack-request-id"), &[]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    for words in ["no valid host", "0 hosts had a candidate", "64 VCPU", "7 at large"] {
+        assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
+    }
+    let told = ask(&decision, &["--format", "json"]);
+    let shown: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(shown["id"], json!(decision));
+
+    let unknown = uuid::Uuid::new_v4().to_string();
+    for (id, words) in
+        [(unknown.as_str(), unknown.as_str()), ("req-nobody", "request req-nobody has no decision")]
+    {
+        let told = ask(id, &[]);
+        assert_eq!(told.code, 2, "{id}");
+        assert!(told.stderr.contains(words), "{id}: {}", told.stderr);
+    }
+    let told = stowplan(&folder, &["explain"]);
+    assert_eq!(told.code, 2);
+    assert!(told.stderr.contains("expected the id of a decision"), "{}", told.stderr);
+}

@@ -1,13 +1,13 @@
-//! `stowplan explain`: why a running server answers as it does.
+//! `stowplan explain candidates`: what each requirement of a query leaves.
 
+use super::Server;
 use crate::{
     exit::{Fault, Outcome},
-    http::Client,
     out::{Format, outln},
     table,
 };
 use anyhow::anyhow;
-use clap::{Args, Subcommand};
+use clap::Args;
 use comfy_table::CellAlignment;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,38 +17,14 @@ Example:
   stowplan explain candidates \\
       'resources=VCPU:8,MEMORY_MB:4096&required=HW_CPU_X86_AVX2&member_of=!in:...'";
 
-/// What can be explained.
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Say what each requirement of a query of allocation candidates leaves,
-    /// and which one stands in the way.
-    #[command(after_help = HELP)]
-    Candidates(Candidates),
-}
-
-impl Command {
-    /// Does it.
-    pub fn run(self) -> Result<Outcome, Fault> {
-        match self {
-            Self::Candidates(candidates) => candidates.run(),
-        }
-    }
-}
-
 /// A query, and where it is put.
 #[derive(Debug, Args)]
+#[command(after_help = HELP)]
 pub struct Candidates {
     /// What follows `/allocation_candidates?`, in the newest microversion.
     query: String,
-    /// Where the server is.
-    #[arg(long, default_value = "http://127.0.0.1:8778")]
-    url: String,
-    /// The token that it accepts.
-    #[arg(long, default_value = "admin")]
-    token: String,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
+    #[command(flatten)]
+    server: Server,
 }
 
 #[derive(Debug, Deserialize)]
@@ -84,15 +60,15 @@ struct Named {
 }
 
 impl Candidates {
-    fn run(self) -> Result<Outcome, Fault> {
-        let client = Client::new(&self.url, &self.token).map_err(Fault::Usage)?;
+    /// Asks and shows.
+    pub fn run(self) -> Result<Outcome, Fault> {
         let query = self.query.rsplit_once('?').map_or(self.query.as_str(), |(_, query)| query);
-        let answer = client.get(&format!("/v1/explain/candidates?{query}"))?;
+        let answer = self.server.client()?.get(&format!("/v1/explain/candidates?{query}"))?;
         if (400..500).contains(&answer.status) {
             return Err(Fault::Usage(anyhow!("{}", answer.complaint())));
         }
         let answer = answer.demand()?;
-        match self.format {
+        match self.server.format {
             Format::Json => outln!("{}", serde_json::to_string_pretty(&answer.json::<Value>()?)?),
             Format::Table => show(&answer.json()?),
         }

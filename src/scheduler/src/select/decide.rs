@@ -116,8 +116,12 @@ pub(super) fn checked(image: &Image, order: &Order) -> Result<CheckedRequest, Sc
 pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
     let order = means.order;
     let checked = checked(image, order)?;
-    let queries = translate(image, Asked::of(order, &checked), means.settings)?;
+    let mut queries = translate(image, Asked::of(order, &checked), means.settings)?;
     queries.check()?;
+    if order.hint.hint.is_some() {
+        // A host that a hint names may be one that a limit cuts off.
+        queries.queries.iter_mut().for_each(|query| query.limit = None);
+    }
     if targets(image.hosts.table(), &order.request).is_some_and(|targets| targets.is_empty()) {
         let trace = Trace { queries: Some(queries), ..Trace::default() };
         return Err(refused(image, Stage::NoSuchHost, trace));

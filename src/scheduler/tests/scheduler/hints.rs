@@ -51,6 +51,18 @@ async fn the_first_preferred_host_that_passes_is_taken() {
 }
 
 #[tokio::test]
+async fn no_limit_cuts_off_a_host_that_a_hint_names() {
+    let cloud = cloud(|settings| settings.scheduler.max_placement_results = Some(1)).await;
+    for hint in [json!({"preferredNodeNames": ["h2"]}), json!({"nodeNames": ["h2"]})] {
+        let answer = cloud.select(small_with(json!({"hint": hint}))).await;
+        assert_eq!(hosts(&answer), ["h2"], "{hint}");
+    }
+    // Without a hint the option counts: only the first host was looked at.
+    let answer = cloud.select(small_with(json!({}))).await;
+    assert_eq!(hosts(&answer), ["h0"]);
+}
+
+#[tokio::test]
 async fn others_follow_where_the_preferred_host_is_full_or_alternates_are_wanted() {
     let cloud = cloud(|_| {}).await;
     let hint = json!({"preferredNodeNames": ["h0"]});

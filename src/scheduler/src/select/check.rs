@@ -43,6 +43,8 @@ pub struct Order {
     pub alternates: usize,
     /// Claims nothing.
     pub dry_run: bool,
+    /// Consumers that count as gone; of a dry run.
+    pub as_if_released: Vec<Uuid>,
     /// Seed of the random numbers.
     pub seed: u64,
 }
@@ -68,6 +70,12 @@ impl Order {
             check_group(&mut errors, &asked.requested_resources[..place], place, group);
         }
         check_places(&mut errors, &asked);
+        errors.require(
+            asked.as_if_released.is_empty() || asked.dry_run,
+            "as_if_released",
+            &asked.as_if_released,
+            "nothing, unless dry_run is true",
+        );
         errors.require(
             (0..=MAX_ALTERNATES).contains(&asked.alternates),
             "alternates",
@@ -107,6 +115,7 @@ impl Order {
         Ok(Self {
             // A rebuild stays where it is: its host is only checked.
             dry_run: asked.dry_run || request.is_rebuild(),
+            as_if_released: asked.as_if_released,
             request,
             instances,
             hint,

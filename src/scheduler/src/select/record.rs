@@ -53,6 +53,7 @@ pub(super) struct RequestRecord {
     requested_destination: Option<stowplan_model::request::Destination>,
     alternates: usize,
     dry_run: bool,
+    as_if_released: Vec<Uuid>,
 }
 
 impl RequestRecord {
@@ -86,6 +87,7 @@ impl RequestRecord {
             requested_destination: request.requested_destination.clone(),
             alternates: order.alternates,
             dry_run: order.dry_run,
+            as_if_released: order.as_if_released.clone(),
         }
     }
 }

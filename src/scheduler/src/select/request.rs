@@ -68,6 +68,9 @@ pub struct SelectRequest {
     pub alternates: i64,
     /// Decides and explains, and claims nothing.
     pub dry_run: bool,
+    /// Consumers whose allocations count as released, such as a server that is to
+    /// be moved; with `dry_run` only.
+    pub as_if_released: Vec<Uuid>,
     /// Seed of the random numbers, to decide the same way again.
     pub seed: Option<u64>,
 }

@@ -48,6 +48,15 @@ fn means<'a>(prepared: &'a Prepared, order: &'a Order, now: Micros) -> Means<'a>
     Means { engine: &prepared.engine, settings: &prepared.settings, order, now }
 }
 
+/// An image in which some consumers hold nothing.
+fn without(image: &Image, order: &Order) -> Image {
+    let mut image = image.clone();
+    let held = order.as_if_released.iter().filter(|it| image.consumers.get(**it).is_some());
+    let records = held.map(|consumer| Record::ConsumerGone(*consumer)).collect();
+    image.apply(&Change { kind: String::new(), records });
+    image
+}
+
 impl Run<'_> {
     /// Finds destinations and claims them.
     ///
@@ -92,7 +101,14 @@ impl Run<'_> {
         let (prepared, order, now) = (self.prepared.clone(), self.order.clone(), self.now);
         let image = self.ledger.image();
         let large = image.hosts.len() > INLINE;
-        let work = move || decide(&image, means(&prepared, &order, now));
+        let work = move || {
+            if order.as_if_released.is_empty() {
+                return decide(&image, means(&prepared, &order, now));
+            }
+            let seq = image.seq();
+            let decided = decide(&without(&image, &order), means(&prepared, &order, now))?;
+            Ok(Decided { seq, ..decided })
+        };
         if large { self.beside.run(work).await } else { Ok(work()) }
     }
 

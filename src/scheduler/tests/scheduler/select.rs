@@ -176,6 +176,30 @@ async fn a_dry_run_changes_nothing_but_is_recorded() {
 }
 
 #[tokio::test]
+async fn a_dry_run_may_count_allocations_as_released() {
+    let cloud = Cloud::new().await;
+    cloud.report("h1", host(4)).await;
+    let large = json!({"vcpus": 4, "memory_mb": 1024, "root_gb": 1});
+    let _ = cloud.select(json!({"flavor": large, "instance_uuids": [uuid(7)]})).await;
+    let asked = |released: &[u128]| {
+        let released: Vec<_> = released.iter().map(|number| uuid(*number)).collect();
+        json!({"flavor": large, "dry_run": true, "as_if_released": released})
+    };
+    let _ = cloud.no_host(asked(&[])).await;
+    let _ = cloud.no_host(asked(&[8])).await;
+    let answer = cloud.select(asked(&[7, 8])).await;
+    assert_eq!(answer.selections[0].destination.host, "h1");
+    // Nothing was released in truth.
+    assert_eq!(cloud.used("h1", "VCPU"), 4);
+    let mut claimed = asked(&[7]);
+    claimed["dry_run"] = json!(false);
+    let SchedulerError::Fields(errors) = cloud.try_select(claimed).await.unwrap_err() else {
+        panic!("expected errors of fields");
+    };
+    assert_eq!(errors.all()[0].field, "as_if_released");
+}
+
+#[tokio::test]
 async fn targets_are_looked_at_alone() {
     let cloud = Cloud::with(|settings| settings.scheduler.max_placement_results = Some(1)).await;
     cloud.hosts("h", 4, 4).await;

@@ -77,6 +77,21 @@ impl AllocationRequest {
         self.mappings.iter().cloned().collect()
     }
 
+    /// Whether all of it is still free in an image.
+    pub(super) fn fits(&self, image: &Image) -> bool {
+        let providers = &image.providers;
+        let is_free = |provider: Uuid, class: &str, amount: i64| {
+            let (at, class) = (providers.find(provider)?, image.classes.ix(class)?);
+            Some(
+                providers.used(at, class).saturating_add(amount)
+                    <= providers.capacity(at, class)?,
+            )
+        };
+        self.allocations.iter().all(|(provider, amounts)| {
+            amounts.iter().all(|(class, amount)| is_free(*provider, class, *amount) == Some(true))
+        })
+    }
+
     /// A candidate with everything named, so that it outlives its image.
     pub(super) fn of(image: &Image, query: &CandidateQuery, candidate: &Candidate) -> Self {
         let mut allocations: Vec<(Uuid, Vec<(String, i64)>)> = Vec::with_capacity(1);

@@ -112,11 +112,15 @@ impl<'a> Pool<'a> {
         offers
     }
 
-    /// The first of the candidates that a host offered and filters have left;
-    /// none where filters did not look at any.
-    pub fn offered(&self, host: HostIx, kept: Option<&Kept>) -> Option<&AllocationRequest> {
-        let number = kept.and_then(|kept| kept.candidates.first()).copied().unwrap_or_default();
-        self.offered.get(&host)?.get(number as usize)
+    /// The candidates that a host offered and filters have left; none where no
+    /// filter looked at them.
+    pub fn offered<'s>(
+        &'s self,
+        host: HostIx,
+        kept: Option<&'s Kept>,
+    ) -> Option<impl Iterator<Item = &'s AllocationRequest>> {
+        let (offered, kept) = (self.offered.get(&host)?, kept?);
+        Some(kept.candidates.iter().filter_map(|number| offered.get(*number as usize)))
     }
 
     /// What a viable host gives, by the image that was searched.

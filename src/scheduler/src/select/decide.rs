@@ -246,8 +246,9 @@ impl LedgerSupply<'_> {
         host: HostIx,
         kept: Option<&Kept>,
     ) -> Result<Option<AllocationRequest>, Failure> {
-        if let Some(offered) = self.pool.offered(host, kept) {
-            return Ok(Some(offered.clone()));
+        if let Some(mut offered) = self.pool.offered(host, kept) {
+            let now = self.later.as_ref().unwrap_or(self.image);
+            return Ok(offered.find(|given| given.fits(now)).cloned());
         }
         Ok(match &self.later {
             None => self.pool.first(self.image, host),

@@ -138,6 +138,23 @@ async fn a_claim_is_of_the_device_that_filters_have_left() {
 }
 
 #[tokio::test]
+async fn several_servers_take_devices_of_their_own_though_no_filter_looks_at_them() {
+    let cloud = Cloud::with(|settings| settings.filter_scheduler.pci_in_placement = true).await;
+    let mut report = host(16);
+    report["devices"] = json!([
+        {"name": "gpu0", "resource_class": "CUSTOM_GPU"},
+        {"name": "gpu1", "resource_class": "CUSTOM_GPU"},
+    ]);
+    cloud.report("h1", report).await;
+    let request = json!({"request_id": "r1", "count": 1, "spec": [{"resource_class": "gpu"}]});
+    let asked = |count: i64| small_with(json!({"pci_requests": [request], "count": count}));
+    let _ = cloud.no_host(asked(3)).await;
+    let answer = cloud.select(asked(2)).await;
+    assert_eq!(answer.selections.len(), 2);
+    assert_eq!(cloud.used("h1", "CUSTOM_GPU"), 2);
+}
+
+#[tokio::test]
 async fn alternates_are_other_hosts_with_room_in_the_same_cell() {
     let cloud = Cloud::new().await;
     for (name, vcpus, cell) in [("a", 8, 1), ("b", 7, 1), ("c", 6, 2), ("d", 5, 1), ("e", 2, 1)] {

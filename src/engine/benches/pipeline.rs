@@ -8,7 +8,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use stowplan_config::Settings;
 use stowplan_engine::{
-    Ask, CheckedRequest, Detail, Engine, Figure, HostIx, HostRow, HostTable, HostView, Offers,
+    Ask, CheckedRequest, Detail, Engine, Figure, HostIx, HostRow, HostTable, HostView, Kept,
+    Offers, StageFault,
+    offers::Mappings,
+    sequence::{Sequence, Start, Supply},
     table::{Figures, HostFacts, InstanceProps},
 };
 use stowplan_model::{
@@ -116,11 +119,83 @@ fn measure(c: &mut Criterion, name: &str, table: &HostTable, request: &CheckedRe
     rows.finish();
 }
 
+/// Hosts that have something for every server.
+struct Plenty;
+
+impl Supply for Plenty {
+    type Claim = ();
+    type Offer = HostIx;
+    type Error = StageFault;
+
+    fn claim(
+        &mut self,
+        _: &HostTable,
+        _: HostIx,
+        _: Uuid,
+        _: Option<&Kept>,
+    ) -> Result<Option<()>, StageFault> {
+        Ok(Some(()))
+    }
+
+    fn mappings(_: &()) -> Mappings {
+        Mappings::new()
+    }
+
+    fn offer(
+        &mut self,
+        _: &HostTable,
+        host: HostIx,
+        _: Option<&Kept>,
+    ) -> Result<Option<HostIx>, StageFault> {
+        Ok(Some(host))
+    }
+}
+
+/// A hundred servers of one request, each on what those before it left, with
+/// two alternates each; explanations as a decision keeps them.
+fn many(c: &mut Criterion, table: &HostTable) {
+    const SERVERS: usize = 100;
+    let engine = Engine::new(&Settings::default()).unwrap();
+    let offers = Offers::default();
+    let hosts: Vec<HostIx> = table.live().iter().collect();
+    let mut request = ScheduleRequest::default();
+    request.flavor.memory_mb = 2048;
+    request.flavor.vcpus = 2;
+    request.flavor.root_gb = 20;
+    let request = CheckedRequest::check(request).unwrap();
+    let mut rows = c.benchmark_group("servers of one request");
+    rows.bench_function(BenchmarkId::new(SERVERS.to_string(), hosts.len()), |bench| {
+        bench.iter(|| {
+            let start = Start {
+                table,
+                now: NOW,
+                hosts: &hosts,
+                offers: &offers,
+                seed: 1,
+                servers: SERVERS,
+                alternates: 2,
+                hint: None,
+            };
+            let mut sequence = Sequence::new(&engine, request.clone(), start);
+            let detail = Detail { losers: 3, weights: 3 };
+            let mut placed = Vec::with_capacity(SERVERS);
+            for index in 0..SERVERS {
+                let instance = Uuid::from_u128(index as u128);
+                let turn = sequence.place(index, instance, detail, &mut Plenty).unwrap();
+                placed.push(turn.placed.unwrap().0);
+            }
+            sequence.alternates(&placed, 2, &mut Plenty).unwrap()
+        });
+    });
+    rows.finish();
+}
+
 fn pipeline(c: &mut Criterion) {
     let plain = CheckedRequest::check(ScheduleRequest::default()).unwrap();
     for hosts in [1000, 10_000, 100_000] {
         let mut table = table(hosts);
         measure(c, "pipeline", &table, &plain);
+        many(c, &table);
         for policy in ["affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"] {
             let mut table = table.clone();
             let request = member(policy, &mut table);

@@ -147,7 +147,10 @@ impl Engine {
     /// view changes.
     #[must_use]
     pub fn explain(&self, ask: &Ask<'_>, evaluation: &Evaluation, detail: Detail) -> Explanation {
-        explain(ask, evaluation, &self.config, detail)
+        let weighed = &evaluation.weighed;
+        let all = detail.weights >= weighed.hosts.len();
+        let best = if all { weighed.ranking() } else { weighed.best(detail.weights) };
+        explain(ask, evaluation, &self.config, detail, best)
     }
 }
 

@@ -38,6 +38,8 @@ impl Default for Detail {
 }
 
 impl Detail {
+    /// Numbers alone.
+    pub const NONE: Self = Self { losers: 0, weights: 0 };
     /// Everything.
     pub const ALL: Self = Self { losers: usize::MAX, weights: usize::MAX };
 }
@@ -175,12 +177,14 @@ pub struct WeightPart {
     pub product: Score,
 }
 
-/// Explains an evaluation. Ask before its hosts change.
+/// Explains an evaluation, with the weights of the hosts at these places. Ask
+/// before its hosts change.
 pub(crate) fn explain(
     ask: &Ask<'_>,
     evaluation: &Evaluation,
     config: &EngineConfig,
     detail: Detail,
+    best: Vec<usize>,
 ) -> Explanation {
     let (view, offers) = (ask.view, ask.offers);
     let filters = filters(
@@ -197,7 +201,7 @@ pub(crate) fn explain(
         hint: evaluation.hint.clone(),
         filters,
         survivors: evaluation.weighed.hosts.len(),
-        weights: weights(view, evaluation, config.normalisation(), detail.weights),
+        weights: weights(view, evaluation, config.normalisation(), best),
         draw: None,
         findings,
         more_findings,
@@ -324,13 +328,11 @@ fn weights(
     view: &dyn HostView,
     evaluation: &Evaluation,
     normalization: WeightNormalization,
-    rows: usize,
+    places: Vec<usize>,
 ) -> WeightTable {
-    let weighed = &evaluation.weighed;
-    let places = if rows < weighed.hosts.len() { weighed.best(rows) } else { weighed.ranking() };
     WeightTable {
         normalization: normalization.as_str(),
-        more_hosts: weighed.hosts.len() - places.len(),
+        more_hosts: evaluation.weighed.hosts.len() - places.len(),
         hosts: places.into_iter().map(|place| weight_row(view, evaluation, place)).collect(),
         warnings: evaluation.plan.as_ref().map_or_else(Vec::new, warnings),
     }

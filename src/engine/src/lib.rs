@@ -31,6 +31,7 @@ mod reach;
 pub mod reason;
 pub mod registry;
 pub mod request;
+mod rounds;
 pub mod scenario;
 pub mod score;
 pub mod sequence;

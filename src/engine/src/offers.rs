@@ -25,6 +25,12 @@ impl Offers {
         self.0.insert(host, candidates);
     }
 
+    /// Whether no host is listed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The candidates listed for a host.
     #[must_use]
     pub fn of(&self, host: HostIx) -> Option<&[Mappings]> {
@@ -78,6 +84,11 @@ impl Survivors {
     /// What was kept of a host besides candidates.
     pub(crate) fn kept_or_all(&self, host: HostIx) -> Kept {
         self.kept(host).cloned().unwrap_or_default()
+    }
+
+    /// Makes all candidates of a host stand again.
+    pub(crate) fn forget(&mut self, host: HostIx) {
+        self.kept.remove(&host);
     }
 
     /// Keeps only some candidates of a host.

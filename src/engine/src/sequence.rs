@@ -7,7 +7,6 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use stowplan_model::{Micros, Uuid};
 
-use crate::choose::Chosen;
 use crate::consume::{Claimed, consume};
 use crate::engine::{Ask, Engine};
 use crate::explain::{Detail, Explanation};
@@ -15,6 +14,7 @@ use crate::fault::StageFault;
 use crate::hint::{Guide, Hint};
 use crate::offers::{Kept, Mappings, Offers, Survivors};
 use crate::request::CheckedRequest;
+use crate::rounds::{Order, Rounds};
 use crate::table::{HostIx, HostTable, Undo};
 use crate::view::HostView;
 
@@ -72,7 +72,9 @@ pub struct Sequence<'a> {
     /// further servers, or for alternates.
     ranks_again: bool,
     /// The hosts left by the servers before, in the order they were ranked.
-    hosts: Vec<HostIx>,
+    order: Order,
+    /// So many of them had nothing left for the last server.
+    tried: usize,
     request: CheckedRequest,
     /// The hosts as the servers before left them, by their flavor's amounts.
     table: HostTable,
@@ -123,7 +125,8 @@ impl<'a> Sequence<'a> {
             offers: start.offers,
             hint: start.hint,
             ranks_again: start.servers > 1 || start.alternates > 0,
-            hosts: start.hosts.to_vec(),
+            order: Order::Given(start.hosts.to_vec()),
+            tried: 0,
             request,
             table: start.table.clone(),
             undo: Undo::new(),
@@ -156,10 +159,10 @@ impl<'a> Sequence<'a> {
         supply: &mut S,
     ) -> Result<Turn<S::Claim>, S::Error> {
         self.request.turn_to(instance);
-        let (mut chosen, mut explanation) = self.rank(index, detail, supply)?;
+        let mut explanation = self.rank(index, detail, supply)?;
         let mut exhausted = Vec::new();
         let mut placed = None;
-        while let Some(host) = chosen.after(exhausted.len()) {
+        while let Some(host) = self.order.after(exhausted.len()) {
             match supply.claim(&self.table, host, instance, self.left.kept(host))? {
                 Some(claim) => {
                     placed = Some((host, claim));
@@ -176,9 +179,7 @@ impl<'a> Sequence<'a> {
                 consume(table, undo, &mut self.request, *host, self.engine.config(), claimed);
             explanation.findings.extend(findings.into_iter().map(Into::into));
         }
-        if self.ranks_again {
-            self.hosts = chosen.into_hosts();
-        }
+        self.tried = exhausted.len();
         Ok(Turn { placed, exhausted, explanation })
     }
 
@@ -199,25 +200,24 @@ impl<'a> Sequence<'a> {
             return Ok(vec![Vec::new(); placed.len()]);
         }
         if placed.len() > 1 {
-            let (chosen, _) = self.rank(placed.len(), Detail { losers: 0, weights: 0 }, supply)?;
-            self.hosts = chosen.into_hosts();
+            self.rank(placed.len(), Detail::NONE, supply)?;
         }
         let taken: BTreeSet<HostIx> = placed.iter().copied().collect();
-        let cell = |host: HostIx| self.table.facts(host).cell_uuid;
-        let mut offers: Vec<(HostIx, Option<S::Offer>)> = self
-            .hosts
-            .iter()
-            .filter(|host| !taken.contains(host))
-            .map(|host| (*host, None))
-            .collect();
+        // What was asked of the hosts so far, in their order.
+        let mut offers: Vec<(HostIx, Option<S::Offer>)> = Vec::new();
         let mut of_all = Vec::with_capacity(placed.len());
         for server in placed {
             let mut alternates = Vec::new();
-            for (host, offer) in &mut offers {
+            for tried in 0.. {
                 if alternates.len() == wanted {
                     break;
                 }
-                if cell(*host) != cell(*server) {
+                if tried == offers.len() {
+                    let Some(host) = self.order.after(tried) else { break };
+                    offers.push((host, None));
+                }
+                let (host, offer) = &mut offers[tried];
+                if taken.contains(host) || self.cell(*host) != self.cell(*server) {
                     continue;
                 }
                 if offer.is_none() {
@@ -230,32 +230,70 @@ impl<'a> Sequence<'a> {
         Ok(of_all)
     }
 
+    fn cell(&self, host: HostIx) -> Option<Uuid> {
+        self.table.facts(host).cell_uuid
+    }
+
     /// Filters, weighs and orders the hosts for the server in turn.
     fn rank<S: Supply>(
         &mut self,
         index: usize,
         detail: Detail,
         supply: &S,
-    ) -> Result<(Chosen, Explanation), StageFault> {
-        let ask = Ask {
-            view: &self.table,
-            request: &self.request,
-            now: self.now,
-            index,
-            hosts: &self.hosts,
-            offers: self.offers,
+    ) -> Result<Explanation, StageFault> {
+        let hosts = match self.order_again()? {
+            Order::Kept(rounds) => {
+                let explanation =
+                    rounds.explain(self.engine, &self.ask(index, rounds.hosts()), detail);
+                self.order = Order::Kept(rounds);
+                return Ok(explanation);
+            }
+            order => order.into_hosts(),
         };
+        let ask = self.ask(index, &hosts);
         let has_room = |host| supply.has_room(host);
         let guide = self.hint.map(|hint| Guide {
             others: self.ranks_again,
             has_room: Some(&has_room),
             ..Guide::of(hint)
         });
-        let evaluation = self.engine.evaluate_hinted(&ask, guide)?;
-        let chosen = self.engine.choose(&evaluation, &mut self.rng);
+        let mut evaluation = self.engine.evaluate_hinted(&ask, guide)?;
         let mut explanation = self.engine.explain(&ask, &evaluation, detail);
+        let chosen = self.engine.choose(&evaluation, &mut self.rng);
         explanation.draw = (!chosen.is_empty()).then_some(chosen.draw);
-        self.left = evaluation.filters.left;
-        Ok((chosen, explanation))
+        self.left = std::mem::take(&mut evaluation.filters.left);
+        let keeps = self.ranks_again
+            && self.hint.is_none()
+            && Rounds::suit(self.engine, &self.request, self.offers);
+        self.order = if keeps {
+            Order::Kept(Box::new(Rounds::new(&self.table, evaluation)))
+        } else {
+            Order::Chosen(chosen)
+        };
+        Ok(explanation)
+    }
+
+    /// The order that the last server left, turned to the next one where it is
+    /// kept and can be.
+    fn order_again(&mut self) -> Result<Order, StageFault> {
+        let mut order = std::mem::replace(&mut self.order, Order::Given(Vec::new()));
+        if let Order::Kept(rounds) = &mut order {
+            let (view, left) = (&self.table, &mut self.left);
+            if !rounds.turn(self.engine, view, self.offers, left, self.tried)? {
+                return Ok(Order::Given(order.into_hosts()));
+            }
+        }
+        Ok(order)
+    }
+
+    fn ask<'b>(&'b self, index: usize, hosts: &'b [HostIx]) -> Ask<'b> {
+        Ask {
+            view: &self.table,
+            request: &self.request,
+            now: self.now,
+            index,
+            hosts,
+            offers: self.offers,
+        }
     }
 }

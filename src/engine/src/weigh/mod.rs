@@ -5,19 +5,23 @@
 //! host-by-host rule in their order (no reciprocal, no fused multiply-add), so
 //! that the result is equal to the last bit.
 
+mod again;
+mod column;
+
 use std::sync::Arc;
 
 use crate::fault::StageFault;
 use crate::finding::Finding;
 use crate::multiplier::{Multipliers, order};
 use crate::overrides::Source;
-use crate::range::range;
 use crate::ranking::Ranking;
 use crate::reach::{Reach, outweighing};
 use crate::request::RequestCx;
 use crate::table::{Class, HostIx, PoolId};
 use crate::view::HostView;
 use crate::weigher::{Bounds, RawScore, Weigher};
+pub(crate) use again::Change;
+use column::RawColumn;
 
 /// Hosts summed at a time: what fits the first cache.
 const STRIP: usize = 512;
@@ -66,8 +70,8 @@ impl WeighPlan {
     /// # Errors
     /// The first weigher that cannot weigh a host.
     pub fn weigh(&self, view: &dyn HostView, hosts: Vec<HostIx>) -> Result<Weighed, StageFault> {
-        let mut weights = vec![0.0; hosts.len()];
         if hosts.len() <= 1 {
+            let weights = vec![0.0; hosts.len()];
             return Ok(Weighed::new(hosts, weights, Vec::new()));
         }
         let mut columns = Vec::with_capacity(self.rows.len());
@@ -75,18 +79,25 @@ impl WeighPlan {
             columns.push(row.column(view, &hosts)?);
         }
         let sets = self.aggregate_sets(view, &hosts);
-        let strips = weights.chunks_mut(STRIP).enumerate();
-        for (n, weights) in strips {
-            let at = n * STRIP;
-            for (row, column) in self.rows.iter().zip(&columns) {
-                row.add(weights, column, &sets, at);
-            }
-        }
+        let weights = self.sums(&columns, &sets, hosts.len());
         Ok(Weighed::new(hosts, weights, columns))
     }
 
+    /// The weights of so many hosts by their columns.
+    fn sums(&self, columns: &[RawColumn], sets: &[PoolId], hosts: usize) -> Vec<f64> {
+        let mut weights = vec![0.0; hosts];
+        let strips = weights.chunks_mut(STRIP).enumerate();
+        for (n, weights) in strips {
+            let at = n * STRIP;
+            for (row, column) in self.rows.iter().zip(columns) {
+                row.add(weights, column, sets, at);
+            }
+        }
+        weights
+    }
+
     /// The set of host aggregates of each host; empty when none matters.
-    fn aggregate_sets(&self, view: &dyn HostView, hosts: &[HostIx]) -> Vec<PoolId> {
+    pub(crate) fn aggregate_sets(&self, view: &dyn HostView, hosts: &[HostIx]) -> Vec<PoolId> {
         if !self.rows.iter().any(|row| row.multipliers.has_overrides()) {
             return Vec::new();
         }
@@ -137,8 +148,7 @@ impl PlanRow {
     fn column(&self, view: &dyn HostView, hosts: &[HostIx]) -> Result<RawColumn, StageFault> {
         let bounds = &self.bounds;
         if let Some(value) = self.raw.constant().filter(|_| *bounds == Bounds::NONE) {
-            let constant = Some(value);
-            return Ok(RawColumn { raw: Vec::new(), low: value, high: value, constant });
+            return Ok(RawColumn::constant(value));
         }
         let mut raw = vec![0.0; hosts.len()];
         self.raw.fill(view, hosts, &mut raw).map_err(StageFault::at(self.weigher))?;
@@ -147,9 +157,7 @@ impl PlanRow {
                 *value = bounds.clamp(*value);
             }
         }
-        let (low, high) = range(&raw);
-        let (low, high) = (bounds.lowest.unwrap_or(low), bounds.highest.unwrap_or(high));
-        Ok(RawColumn { raw, low, high, constant: None })
+        Ok(RawColumn::new(raw, bounds))
     }
 
     /// Adds this weigher's share to the weights of a strip that begins at
@@ -185,31 +193,6 @@ impl PlanRow {
             let set = sets.get(at + place).copied().unwrap_or_default();
             *weight += multipliers.of_set(set) * 0.0;
         }
-    }
-}
-
-/// Raw values of one weigher with the ends of their range.
-#[derive(Clone, Debug)]
-struct RawColumn {
-    /// By the place of the host; empty when all have `constant`.
-    raw: Vec<f64>,
-    low: f64,
-    high: f64,
-    constant: Option<f64>,
-}
-
-impl RawColumn {
-    fn value(&self, place: usize) -> f64 {
-        self.constant.unwrap_or_else(|| self.raw[place])
-    }
-
-    /// Whether all hosts are equal to this weigher.
-    fn is_flat(&self) -> bool {
-        self.low == self.high
-    }
-
-    fn normalise(&self, raw: f64) -> f64 {
-        if self.is_flat() { 0.0 } else { (raw - self.low) / (self.high - self.low) }
     }
 }
 

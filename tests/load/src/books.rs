@@ -37,11 +37,17 @@ impl Books {
         .to_string()
     }
 
+    /// Notes a claim that was accepted: what it takes is in `allocations`.
     pub fn accept(&mut self, consumer: Uuid, candidate: &Value) {
         for (provider, class, amount) in shares(&candidate["allocations"]) {
             *self.in_use.entry((provider, class)).or_default() += amount;
         }
         self.consumers.push((consumer, candidate["allocations"].clone()));
+    }
+
+    /// The project and the user who claim.
+    pub fn owner(&self) -> (Uuid, Uuid) {
+        (self.project, self.user)
     }
 
     pub fn usages_path(&self) -> String {
@@ -82,7 +88,9 @@ impl Books {
             }
         }
         let total = get(self.usages_path());
-        let consumers = total["usages"]["BENCH"]["consumer_count"].as_u64().unwrap_or(0);
+        let by_type = total["usages"].as_object().into_iter().flatten();
+        let consumers: u64 =
+            by_type.filter_map(|(_, usage)| usage["consumer_count"].as_u64()).sum();
         if consumers != self.consumers.len() as u64 {
             fault(format!("{consumers} consumers, {} accepted", self.consumers.len()));
         }

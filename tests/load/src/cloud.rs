@@ -1,4 +1,4 @@
-//! Clouds of three shapes: the requests that make them, and the queries that
+//! Clouds of four shapes: the requests that make them, and the queries that
 //! suit them.
 
 use crate::wire::Call;
@@ -14,6 +14,7 @@ pub enum Shape {
     Flat,
     Nested,
     Sharing,
+    Hosts,
 }
 
 /// Aggregates; a provider is in the first one, two or three.
@@ -36,6 +37,8 @@ pub struct Cloud {
     pub units: Vec<Vec<Call>>,
     /// Requests before all others.
     pub first: Vec<Call>,
+    /// What is placed where servers are.
+    pub flavor: Value,
     /// Every provider with what it has.
     pub providers: Vec<(Uuid, Value)>,
     /// Named candidates queries.
@@ -61,6 +64,7 @@ impl Cloud {
         let mut cloud = Self {
             units: Vec::new(),
             first: vec![trait_of(AVOIDED), trait_of("CUSTOM_SECOND")],
+            flavor: json!({"name": "small", "vcpus": 1, "memory_mb": 512, "root_gb": 1}),
             providers: Vec::new(),
             queries: Vec::new(),
             random: Random(ChaCha8Rng::seed_from_u64(1)),
@@ -69,6 +73,7 @@ impl Cloud {
             Shape::Flat => cloud.flat(roots),
             Shape::Nested => cloud.nested(roots),
             Shape::Sharing => cloud.sharing(roots),
+            Shape::Hosts => cloud.hosts(roots),
         }
         cloud
     }
@@ -173,6 +178,26 @@ impl Cloud {
             ("plain", amounts.to_owned()),
             ("traits", format!("{amounts}&required={},!{AVOIDED}", TRAITS[1])),
         ];
+    }
+
+    /// Hosts that compute services report, for servers to be placed on.
+    fn hosts(&mut self, hosts: usize) {
+        for number in 0..hosts {
+            let uuid = self.random.uuid();
+            let (vcpus, memory_mb, local_gb) = (64, 262_144 >> (number % 3), 8192);
+            let report = json!({
+                "uuid": uuid, "vcpus": vcpus, "memory_mb": memory_mb, "local_gb": local_gb,
+                "cpu_allocation_ratio": 4.0, "io_workload": number % 5,
+            });
+            let path = format!("/v1/hosts/host-{number}");
+            self.units.push(vec![("PUT", path, Some(report.to_string()))]);
+            let inventories = json!({
+                "VCPU": {"total": vcpus, "allocation_ratio": 4.0},
+                "MEMORY_MB": {"total": memory_mb},
+                "DISK_GB": {"total": local_gb},
+            });
+            self.providers.push((uuid, inventories));
+        }
     }
 
     fn provider(

@@ -1,4 +1,4 @@
-//! How fast the Placement API is over HTTP, beside another server if one is
+//! How fast the Placement API and the placing of servers are over HTTP, beside another server if one is
 //! named, and whether the books are right afterwards.
 //!
 //! `cargo run --release -p stowplan-load -- --help`
@@ -9,6 +9,7 @@ mod books;
 mod cloud;
 mod load;
 mod rows;
+mod servers;
 mod show;
 mod wire;
 
@@ -19,15 +20,17 @@ use std::{process::ExitCode, time::Duration};
 use stowplan_tests::Builder;
 use wire::Target;
 
-/// Measures the Placement API: a cloud is made by REST, every row is timed, and
-/// at the end what is in use must equal the claims that were accepted.
+/// Measures the Placement API, or the placing of servers: a cloud is made by
+/// REST, every row is timed, and at the end what is in use must equal what was
+/// accepted.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Root providers of the cloud.
     #[arg(long, default_value_t = 1000)]
     providers: usize,
     /// flat: one provider each; nested: trees of seven; sharing: computes that
-    /// share disks by the hundred.
+    /// share disks by the hundred; hosts: what compute services report, for
+    /// servers to be placed on.
     #[arg(long, value_enum, default_value_t = Shape::Flat)]
     shape: Shape,
     /// Seconds a row.

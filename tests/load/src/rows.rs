@@ -4,6 +4,7 @@ use crate::{
     books::Books,
     cloud::Cloud,
     load::{Figures, Notes, drive},
+    servers,
     wire::{Call, Connection, Target},
 };
 use serde::Deserialize;
@@ -30,7 +31,7 @@ pub struct Row {
 }
 
 impl Row {
-    fn new(
+    pub fn new(
         name: String,
         run: impl Fn(&Cloud, &Target, &mut Books, Duration) -> Figures + 'static,
     ) -> Self {
@@ -44,6 +45,10 @@ pub fn of(cloud: &Cloud) -> Vec<Row> {
         needed: true,
         ..Row::new("units of the cloud made, 4 clients".to_owned(), create)
     }];
+    if cloud.queries.is_empty() {
+        rows.extend(servers::rows());
+        return rows;
+    }
     for (name, query) in &cloud.queries {
         for (limit, clients) in [(Some(10), 1), (Some(10), 8), (Some(1000), 1), (None, 1)] {
             let bound = limit.map_or("no limit".to_owned(), |limit| format!("limit {limit}"));
@@ -76,7 +81,7 @@ pub fn of(cloud: &Cloud) -> Vec<Row> {
     rows
 }
 
-fn of_clients(clients: usize) -> String {
+pub fn of_clients(clients: usize) -> String {
     if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") }
 }
 

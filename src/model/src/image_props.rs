@@ -31,7 +31,27 @@ impl ImageMeta {
             name.strip_prefix("trait:").filter(|_| value.as_str() == Some("required"))
         })
     }
+
+    /// The same with only those properties that scheduling reads: others may
+    /// hold anything.
+    #[must_use]
+    pub fn known(&self) -> Self {
+        let is_known = |name: &str| {
+            name == ADAPTER_TYPE
+                || name.starts_with("trait:")
+                || RENAMED.iter().any(|(old, _)| *old == name)
+                || property(name).is_some()
+        };
+        let known = self.properties.iter().filter(|(name, _)| is_known(name));
+        Self {
+            properties: known.map(|(name, value)| (name.clone(), value.clone())).collect(),
+            ..self.clone()
+        }
+    }
 }
+
+/// An older name that stands for two properties.
+const ADAPTER_TYPE: &str = "vmware_adaptertype";
 
 /// The properties of an image under their present names, typed.
 ///
@@ -93,7 +113,7 @@ impl ImageProps {
                 insert(&mut props, old, new, value)?;
             }
         }
-        if let Some(adapter) = raw.get("vmware_adaptertype") {
+        if let Some(adapter) = raw.get(ADAPTER_TYPE) {
             let adapter = pytext::str(adapter);
             if adapter == "ide" {
                 props.insert("hw_disk_bus", PropValue::Text(adapter));

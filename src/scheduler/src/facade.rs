@@ -20,6 +20,7 @@ use crate::hosts::{
     self, Deleted, HostFilter, HostPage, ReportHost, Reported, ServiceKey, ServiceUpdate,
 };
 use crate::select::{Destinations, Order, Run, SelectRequest};
+use crate::snapshot::Snapshot;
 
 /// What comes of a call that writes.
 pub type Written<T> = Result<T, WriteError<SchedulerError>>;
@@ -365,6 +366,12 @@ impl Scheduler {
             decision: kept.then(Uuid::now_v7),
         };
         run.go().await
+    }
+
+    /// The cloud as it is now, to be written to a file.
+    #[must_use]
+    pub fn snapshot(&self, now: Micros) -> Snapshot {
+        Snapshot::of(&self.ledger.image(), &self.prepared().settings, now)
     }
 
     /// A decision with its explanation.

@@ -16,6 +16,7 @@ pub mod groups;
 pub mod hosts;
 pub mod scenario;
 pub mod select;
+pub mod snapshot;
 
 pub use error::SchedulerError;
 pub use facade::{Call, Prepared, Scheduler, Written};

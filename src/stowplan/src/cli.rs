@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::{
-    commands::{config, db, explain::Explain},
+    commands::{config, db, explain::Explain, snapshot::Snapshot},
     demo::Demo,
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
@@ -40,6 +40,8 @@ pub enum Command {
     Config(config::Command),
     /// Ask a running server why it answers as it does.
     Explain(Explain),
+    /// Print a running server's cloud, to be put into a file.
+    Snapshot(Snapshot),
     /// Run filters and weighers offline on scenarios in files.
     Evaluate(Evaluate),
     /// Drive a running server with a recorded workload and prove its books.
@@ -55,6 +57,7 @@ impl Command {
             Self::Db(command) => command.run(),
             Self::Config(command) => command.run(),
             Self::Explain(explain) => explain.run(),
+            Self::Snapshot(snapshot) => snapshot.run(),
             Self::Evaluate(evaluate) => evaluate.run(),
             Self::Replay(replay) => replay.run(),
         }

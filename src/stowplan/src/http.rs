@@ -131,6 +131,11 @@ impl Answer {
         })
     }
 
+    /// The body as it is.
+    pub fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.body)
+    }
+
     /// What the server complains of.
     pub fn complaint(&self) -> String {
         let value: Value = serde_json::from_slice(&self.body).unwrap_or_default();

@@ -10,6 +10,7 @@ mod explain;
 mod import;
 mod replay;
 mod serve;
+mod snapshot;
 
 use std::path::PathBuf;
 use stowplan_tests::{Cli, Output};
@@ -39,10 +40,12 @@ fn help_tells_of_every_command_and_of_exit_codes() {
     let folder = folder(&[]);
     let help = stowplan(&folder, &["--help"]);
     assert_eq!(help.code, 0);
-    for word in ["serve", "demo", "db", "config", "explain", "evaluate", "replay", "Exit codes"] {
+    for word in
+        ["serve", "demo", "db", "config", "explain", "evaluate", "snapshot", "replay", "Exit codes"]
+    {
         assert!(help.stdout.contains(word), "{word}: {}", help.stdout);
     }
-    for command in ["serve", "demo", "evaluate", "replay"] {
+    for command in ["serve", "demo", "evaluate", "snapshot", "replay"] {
         let help = stowplan(&folder, &[command, "--help"]);
         assert!(help.stdout.contains("Example"), "{command}: {}", help.stdout);
     }

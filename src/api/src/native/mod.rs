@@ -16,6 +16,7 @@ mod params;
 mod queues;
 mod refusals;
 mod select;
+mod snapshot;
 
 pub use caller::{Caller, Json};
 
@@ -30,6 +31,7 @@ use utoipa::OpenApi;
 #[openapi(
     paths(
         select::select,
+        snapshot::show,
         decisions::list,
         decisions::show,
         explain::explain_candidates,
@@ -74,6 +76,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .configure(jobs::routes)
         .configure(queues::routes)
         .service(resource("/select_destinations", [(Method::POST, web::to(select::select))]))
+        .service(resource("/snapshot", [(Method::GET, web::to(snapshot::show))]))
         .service(resource("/hosts", [(Method::GET, web::to(hosts::list))]))
         .service(resource("/hosts/heartbeat", [(Method::POST, web::to(hosts::heartbeat))]))
         .service(resource(

@@ -88,7 +88,7 @@ const PRESELECTION: &str = "pre";
 /// The request fails, or the scenario names an option, filter or weigher that
 /// does not exist.
 pub fn evaluate(scenario: &Scenario, base: &Settings, overrides: &[(String, String)]) -> Result {
-    let settings = settings(scenario, base, overrides)?;
+    let settings = scenario.settings(base, overrides)?;
     if let Some(record) = &scenario.compute_node {
         return Ok(Outcome::HostState(state(scenario, record, &settings)?));
     }
@@ -136,28 +136,6 @@ pub(super) fn hosts(
         hosts.push(ix);
     }
     Ok((table, hosts, offers))
-}
-
-pub(super) fn settings(
-    scenario: &Scenario,
-    base: &Settings,
-    overrides: &[(String, String)],
-) -> std::result::Result<Settings, OptionError> {
-    let mut settings = base.clone();
-    for (key, value) in &scenario.config {
-        settings.set_json(key, value)?;
-    }
-    if let Some(filters) = &scenario.filters {
-        settings.filter_scheduler.enabled_filters.clone_from(filters);
-        settings.filter_scheduler.weight_classes.clear();
-    }
-    if let Some(weighers) = &scenario.weighers {
-        settings.filter_scheduler.weight_classes.clone_from(weighers);
-    }
-    for (key, value) in overrides {
-        settings.set(key, value)?;
-    }
-    Ok(settings)
 }
 
 fn selection(

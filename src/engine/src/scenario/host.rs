@@ -3,19 +3,22 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stowplan_model::host::{HostAggregate, MetricReport};
 use stowplan_model::host_devices::{NumaCell, PciPool};
 use stowplan_model::{Micros, Uuid, pytext};
 
+use super::service::Service;
 use crate::offers::Mappings;
 use crate::table::{
-    Figure, Figures, HostFacts, HostNuma, HostRow, Metric, PciPools, ServiceFacts, StateFlags,
+    Figure, Figures, HostFacts, HostIx, HostNuma, HostRow, InstanceProps, Metric, PciPools, PoolId,
+    Ratio,
 };
+use crate::view::HostView;
 
 /// A host of a scenario. A figure that is missing is 0, a ratio 1.0.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ScenarioHost {
     /// Name of the host.
     pub host: String,
@@ -64,61 +67,23 @@ pub struct ScenarioHost {
     pci_pools: Option<Vec<PciPool>>,
     numa_cells: Option<Vec<NumaCell>>,
     #[serde(default)]
-    service: ScenarioService,
+    service: Service,
     #[serde(default)]
     instances: BTreeMap<Uuid, Map<String, Value>>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     aggregates: Vec<HostAggregate>,
     /// Allocation candidates; absent means one with an empty mapping, an
     /// empty list means none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Vec<Candidate>>,
 }
 
 /// One allocation candidate of a host, as far as filters look at it.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Candidate {
     /// Providers chosen for each request group, by its suffix.
     pub mappings: Mappings,
-}
-
-/// The service of a host, its times counted back from the present.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(default)]
-struct ScenarioService {
-    disabled: bool,
-    disabled_reason: Option<String>,
-    forced_down: bool,
-    /// Seconds; null means never.
-    seen_s_ago: Option<i64>,
-    /// Seconds.
-    created_s_ago: Option<i64>,
-}
-
-impl Default for ScenarioService {
-    /// Up, and seen five seconds ago.
-    fn default() -> Self {
-        Self {
-            disabled: false,
-            disabled_reason: None,
-            forced_down: false,
-            seen_s_ago: Some(5),
-            created_s_ago: None,
-        }
-    }
-}
-
-impl ScenarioService {
-    fn flags(&self) -> i64 {
-        let disabled = if self.disabled { StateFlags::DISABLED } else { 0 };
-        let down = if self.forced_down { StateFlags::FORCED_DOWN } else { 0 };
-        disabled | down
-    }
-
-    fn alive_since(&self, now: Micros) -> i64 {
-        let seconds = self.seen_s_ago.or(self.created_s_ago);
-        seconds.map_or(i64::MIN, |s| now.0.saturating_sub(s.saturating_mul(Micros::PER_SECOND)))
-    }
 }
 
 const fn once() -> f64 {
@@ -134,14 +99,71 @@ const fn no_metrics() -> Option<Vec<MetricReport>> {
 }
 
 impl ScenarioHost {
+    /// A host as filters and weighers see it now, without its host aggregates:
+    /// put into a table with the same present it is the same to them.
+    #[must_use]
+    pub fn of(view: &dyn HostView, host: HostIx, now: Micros) -> Self {
+        let facts = view.facts(host);
+        let figure = |figure| view.figure(figure, host);
+        let metric = |metric: &Metric| MetricReport {
+            name: metric.name.clone(),
+            value: metric.value as f64,
+        };
+        let props = |(uuid, id): &(Uuid, PoolId)| {
+            let props = view.props().get(*id).map(|props| InstanceProps::clone(props));
+            let props = props.unwrap_or_default().into_iter();
+            (*uuid, props.map(|(name, value)| (name, Value::String(value))).collect())
+        };
+        Self {
+            host: facts.host.clone(),
+            node: facts.node.clone(),
+            uuid: Some(facts.uuid),
+            cell_uuid: facts.cell_uuid,
+            free_ram_mb: figure(Figure::FreeRamMb),
+            total_usable_ram_mb: figure(Figure::TotalUsableRamMb),
+            free_disk_mb: figure(Figure::FreeDiskMb),
+            total_usable_disk_gb: figure(Figure::TotalUsableDiskGb),
+            disk_mb_used: figure(Figure::DiskMbUsed),
+            vcpus_total: figure(Figure::VcpusTotal),
+            vcpus_used: figure(Figure::VcpusUsed),
+            num_io_ops: figure(Figure::NumIoOps),
+            num_instances: figure(Figure::NumInstances),
+            failed_builds: figure(Figure::FailedBuilds),
+            cpu_allocation_ratio: view.ratio(Ratio::Cpu, host),
+            ram_allocation_ratio: view.ratio(Ratio::Ram, host),
+            disk_allocation_ratio: view.ratio(Ratio::Disk, host),
+            metrics: facts.metrics.as_ref().map(|metrics| metrics.iter().map(metric).collect()),
+            stats: facts.stats.clone(),
+            hypervisor_type: facts.hypervisor_type.clone(),
+            hypervisor_version: facts.hypervisor_version,
+            hypervisor_hostname: facts.hypervisor_hostname.clone(),
+            host_ip: facts.host_ip.clone(),
+            cpu_info: view.cpu_info(host).and_then(|info| info.text()).map(str::to_owned),
+            supported_instances: view.guests_of(host).cloned(),
+            pci_pools: view.pci_pools(host).map(|pools| pools.pools().to_vec()),
+            numa_cells: view.numa(host).map(|numa| numa.cells.clone()),
+            service: Service::of(view, host, now),
+            instances: view.instances(host).as_slice().iter().map(props).collect(),
+            aggregates: Vec::new(),
+            candidates: None,
+        }
+    }
+
     /// `host/node`, by which expectations name it.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}/{}", self.host, self.node)
     }
 
+    /// The version of its service.
+    #[must_use]
+    pub fn service_version(&self) -> i64 {
+        self.service.version()
+    }
+
     /// Its host aggregates.
-    pub(super) fn aggregates(&self) -> Vec<Arc<HostAggregate>> {
+    #[must_use]
+    pub fn aggregates(&self) -> Vec<Arc<HostAggregate>> {
         self.aggregates.iter().cloned().map(Arc::new).collect()
     }
 
@@ -190,10 +212,7 @@ impl ScenarioHost {
                     .map(|metric| Metric { name: metric.name.clone(), value: metric.value as i64 });
                 metrics.collect()
             }),
-            service: ServiceFacts {
-                disabled_reason: self.service.disabled_reason.clone(),
-                ..ServiceFacts::default()
-            },
+            service: self.service.facts(),
             ..HostFacts::default()
         }
     }

@@ -10,12 +10,14 @@ mod evaluate;
 pub mod hints;
 mod host;
 mod select;
+mod service;
 mod state;
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use stowplan_config::{OptionError, Settings};
 use stowplan_model::Micros;
 use stowplan_model::host::HostReport;
 use stowplan_model::request::ScheduleRequest;
@@ -87,7 +89,8 @@ pub struct Scenario {
 }
 
 /// A present for scenarios that name none: their times count back from it.
-const fn new_year() -> Micros {
+#[must_use]
+pub const fn new_year() -> Micros {
     Micros::from_seconds(1_767_225_600)
 }
 
@@ -162,6 +165,33 @@ impl Scenario {
             return Err(serde::de::Error::custom("expected hosts, or a compute_node"));
         }
         serde_json::from_value(item)
+    }
+
+    /// The settings that it is evaluated with: those of `base`, then its own,
+    /// then `overrides` (`section.name` and value).
+    ///
+    /// # Errors
+    /// An option that does not exist, or a value that it cannot have.
+    pub fn settings(
+        &self,
+        base: &Settings,
+        overrides: &[(String, String)],
+    ) -> std::result::Result<Settings, OptionError> {
+        let mut settings = base.clone();
+        for (key, value) in &self.config {
+            settings.set_json(key, value)?;
+        }
+        if let Some(filters) = &self.filters {
+            settings.filter_scheduler.enabled_filters.clone_from(filters);
+            settings.filter_scheduler.weight_classes.clear();
+        }
+        if let Some(weighers) = &self.weighers {
+            settings.filter_scheduler.weight_classes.clone_from(weighers);
+        }
+        for (key, value) in overrides {
+            settings.set(key, value)?;
+        }
+        Ok(settings)
     }
 
     /// The scheduling hint, wherever it stands.

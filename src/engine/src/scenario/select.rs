@@ -10,7 +10,7 @@ use stowplan_model::Uuid;
 
 use super::Scenario;
 use super::check::Difference;
-use super::evaluate::{Failure, hosts, settings};
+use super::evaluate::{Failure, hosts};
 use crate::engine::Engine;
 use crate::explain::{Detail, Explanation};
 use crate::fault::StageFault;
@@ -161,7 +161,7 @@ impl SelectScenario {
         base: &Settings,
         overrides: &[(String, String)],
     ) -> Result<Destinations, Failure> {
-        let settings = settings(&self.common, base, overrides)?;
+        let settings = self.common.settings(base, overrides)?;
         let engine = Engine::new(&settings)?;
         let (table, hosts, offers) = hosts(&self.common)?;
         let servers = &self.asked.instance_uuids;

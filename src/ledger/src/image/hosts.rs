@@ -48,6 +48,12 @@ impl Hosts {
         &self.table
     }
 
+    /// Sets the columns of hosts that are known by these alone: those of a cloud
+    /// elsewhere, of which there is only a snapshot.
+    pub fn set_table(&mut self, table: HostTable) {
+        self.table = table;
+    }
+
     /// A host by the uuid of its compute node.
     #[must_use]
     pub fn get(&self, uuid: Uuid) -> Option<&Arc<Host>> {

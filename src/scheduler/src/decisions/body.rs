@@ -42,7 +42,7 @@ pub(crate) struct Body<R, Q, L> {
 
 /// What became of one server.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct InstanceRecord {
+pub struct InstanceRecord {
     /// The server.
     pub instance_uuid: Uuid,
     /// Its host.

@@ -8,6 +8,7 @@ mod body;
 mod log;
 mod read;
 
-pub(crate) use body::{Body, InstanceRecord, encode};
+pub use body::InstanceRecord;
+pub(crate) use body::{Body, encode};
 pub(crate) use log::DecisionLog;
 pub use read::{DecisionPage, DecisionView};

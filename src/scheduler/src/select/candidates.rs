@@ -30,7 +30,7 @@ struct Viable {
 const OFFERED: usize = 100;
 
 /// The hosts that can meet the request.
-pub(super) struct Pool<'a> {
+pub(crate) struct Pool<'a> {
     searches: Vec<(&'a CandidateQuery, Search<'a>)>,
     viable: Vec<Viable>,
     /// The same, in the order in which equal weights keep them: that of the

@@ -7,23 +7,24 @@ use stowplan_engine::table::HostIx;
 use stowplan_engine::{
     CheckedRequest, Detail, Engine, Explanation, HostTable, HostView, Kept, Offers,
 };
-use stowplan_ledger::{Change, Image};
+use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::request::ScheduleRequest;
 use stowplan_model::{Micros, Uuid};
 use stowplan_placement::claims::{ConsumerClaim, allocation_records};
 
-use super::answer::{AllocationRequest, Destination};
+use super::answer::{AllocationRequest, Destination, Selection};
 use super::candidates::{Pool, targets};
 use super::check::Order;
 use super::claim::claim;
 use super::group::in_force;
+use super::hint::HintAnswer;
 use super::query::{Asked, Queries, translate};
 use crate::error::SchedulerError;
 use crate::hosts::zone_of;
 
 /// What a decision is made with, whatever the image.
 #[derive(Clone, Copy)]
-pub(super) struct Means<'a> {
+pub(crate) struct Means<'a> {
     pub engine: &'a Engine,
     pub settings: &'a Settings,
     pub order: &'a Order,
@@ -32,7 +33,7 @@ pub(super) struct Means<'a> {
 
 /// What one server takes where.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     pub destination: Destination,
     pub claim: ConsumerClaim,
     pub alternates: Vec<Destination>,
@@ -40,7 +41,7 @@ pub(super) struct Placed {
 
 /// A decision that found a host for every server.
 #[derive(Clone, Debug)]
-pub(super) struct Decided {
+pub(crate) struct Decided {
     /// The image that it was made on.
     pub seq: i64,
     /// One for each server, in their order.
@@ -48,9 +49,23 @@ pub(super) struct Decided {
     pub trace: Trace,
 }
 
+impl Decided {
+    /// One selection for each server.
+    pub fn selections(&self) -> Vec<Selection> {
+        let servers = self.placed.iter().zip(&self.trace.servers);
+        let selections = servers.map(|(placed, trace)| Selection {
+            instance_uuid: placed.claim.consumer,
+            destination: placed.destination.clone(),
+            hint: trace.explanation.hint.as_ref().map(HintAnswer::from),
+            alternates: placed.alternates.clone(),
+        });
+        selections.collect()
+    }
+}
+
 /// What a decision went through, for whoever asks why.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Trace {
+pub(crate) struct Trace {
     pub queries: Option<Queries>,
     /// Hosts with a candidate.
     pub hosts: usize,
@@ -60,7 +75,7 @@ pub(super) struct Trace {
 
 /// What became of one server.
 #[derive(Clone, Debug)]
-pub(super) struct ServerTrace {
+pub(crate) struct ServerTrace {
     pub instance: Uuid,
     /// Host and node, if it has one.
     pub chosen: Option<(String, String)>,
@@ -72,7 +87,7 @@ pub(super) struct ServerTrace {
 
 /// A decision that did not.
 #[derive(Clone, Debug)]
-pub(super) struct Refused {
+pub(crate) struct Refused {
     pub stage: Stage,
     pub trace: Trace,
     /// The image that it was made on, to be asked why.
@@ -81,7 +96,7 @@ pub(super) struct Refused {
 
 /// Where a decision ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// The hosts that the request is bound to do not exist.
     NoSuchHost,
     /// No host has a candidate.
@@ -92,7 +107,7 @@ pub(super) enum Stage {
 
 /// Why there is no decision for all servers.
 #[derive(Clone, Debug)]
-pub(super) enum Failure {
+pub(crate) enum Failure {
     /// The request cannot be judged.
     Request(SchedulerError),
     /// There is no host for one of them.
@@ -112,8 +127,26 @@ pub(super) fn checked(image: &Image, order: &Order) -> Result<CheckedRequest, Sc
     Ok(CheckedRequest::check(request)?)
 }
 
-/// Finds a host for each server of an order.
-pub(super) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
+/// Finds a host for each server of an order, some consumers being counted as
+/// gone if it says so.
+pub(crate) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
+    if means.order.as_if_released.is_empty() {
+        return decide_on(image, means);
+    }
+    let decided = decide_on(&without(image, means.order), means)?;
+    Ok(Decided { seq: image.seq(), ..decided })
+}
+
+/// An image in which some consumers hold nothing.
+fn without(image: &Image, order: &Order) -> Image {
+    let mut image = image.clone();
+    let held = order.as_if_released.iter().filter(|it| image.consumers.get(**it).is_some());
+    let records = held.map(|consumer| Record::ConsumerGone(*consumer)).collect();
+    image.apply(&Change { kind: String::new(), records });
+    image
+}
+
+fn decide_on(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
     let order = means.order;
     let checked = checked(image, order)?;
     let mut queries = translate(image, Asked::of(order, &checked), means.settings)?;

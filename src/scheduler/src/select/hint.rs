@@ -28,6 +28,17 @@ pub struct SchedulingHint {
     pub extensions: Map<String, Value>,
 }
 
+impl SchedulingHint {
+    /// What is kept of a hint: its extensions may hold anything.
+    pub(super) fn names_of(hint: &Hint) -> Self {
+        Self {
+            node_names: hint.node_names.clone(),
+            preferred_node_names: hint.preferred_node_names.clone(),
+            extensions: Map::new(),
+        }
+    }
+}
+
 /// What became of the hint for one server.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct HintAnswer {
@@ -110,21 +121,4 @@ pub(super) fn dropped(explanation: &Explanation) -> impl Iterator<Item = String>
             .then(|| format!("{} further names of the hint are passed over", hint.more_dropped));
         hint.dropped.iter().map(ToString::to_string).chain(more)
     })
-}
-
-/// What is kept of a hint: its extensions may hold anything.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct HintRecord {
-    node_names: Vec<String>,
-    preferred_node_names: Vec<String>,
-}
-
-impl From<&Hint> for HintRecord {
-    fn from(hint: &Hint) -> Self {
-        Self {
-            node_names: hint.node_names.clone(),
-            preferred_node_names: hint.preferred_node_names.clone(),
-        }
-    }
 }

@@ -22,10 +22,14 @@ mod request;
 mod run;
 
 pub use answer::{AllocationRequest, Destination, Destinations, Selection};
+pub(crate) use candidates::Pool;
 pub use check::{MAX_ALTERNATES, MAX_INSTANCES, Order};
 pub use claim::CONSUMER_TYPE;
+pub(crate) use decide::{Decided, Failure, Means, Refused, decide};
 pub use hint::{HintAnswer, SchedulingHint};
 pub(crate) use query::{Asked, Site, query_string, translate};
+pub(crate) use reasons::why;
+pub(crate) use record::VERSION;
 pub use refusal::Refusal;
 pub use request::{GroupRef, Hints, RequestedGroup, SelectRequest, read_request};
 pub(crate) use run::Run;

@@ -15,7 +15,7 @@ const SHOWN: usize = 3;
 
 /// Why there is no valid host.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Reasons {
+pub(crate) struct Reasons {
     /// Sentences, the most telling first.
     pub sentences: Vec<String>,
     /// What each requirement of the query left, where nothing met it.
@@ -69,7 +69,7 @@ impl Reasons {
 
 /// Why a decision found no host. Looks at every provider where nothing met
 /// the query, so ask beside the ledger's writer.
-pub(super) fn why(refused: &Refused, request: &ScheduleRequest) -> Reasons {
+pub(crate) fn why(refused: &Refused, request: &ScheduleRequest) -> Reasons {
     match refused.stage {
         Stage::NoSuchHost => no_such_host(request),
         Stage::Candidates => {

@@ -5,19 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
-use stowplan_engine::CheckedRequest;
 use stowplan_ledger::rows::DecisionRow;
-use stowplan_model::flavor::Flavor;
 use stowplan_model::{Micros, Uuid};
 use stowplan_placement::candidates::{CandidateQuery, GroupPolicy};
 
 use super::check::Order;
-use super::decide::{Decided, Refused, Trace};
-use super::hint::HintRecord;
+use super::decide::{Decided, Refused, ServerTrace, Trace};
+use super::hint::SchedulingHint;
 use super::reasons::{LossRecord, Reasons};
-use super::request::GroupRef;
+use super::request::{Hints, SelectRequest};
 use crate::decisions::{Body, InstanceRecord};
 
 /// Hints that are kept: those that filters read.
@@ -30,65 +27,42 @@ const HINTS: [&str; 7] = [
     "query",
     "same_host",
 ];
+/// Version of the form of bodies: from 2 on `request` is the body of a request.
+pub(crate) const VERSION: u32 = 2;
 /// Servers that a header names.
 const NAMED: usize = 20;
 
-/// What is kept of a request.
-#[derive(Clone, Debug, Serialize)]
-pub(super) struct RequestRecord {
-    flavor: Flavor,
-    image: Option<String>,
-    image_properties: BTreeMap<&'static str, String>,
-    count: usize,
-    project_id: Option<String>,
-    user_id: Option<String>,
-    availability_zone: Option<String>,
-    is_bfv: bool,
-    scheduler_hints: BTreeMap<String, Vec<String>>,
-    hint: Option<HintRecord>,
-    group: Option<GroupRef>,
-    ignore_hosts: Option<Vec<String>>,
-    force_hosts: Option<Vec<String>>,
-    force_nodes: Option<Vec<String>>,
-    requested_destination: Option<stowplan_model::request::Destination>,
-    alternates: usize,
-    dry_run: bool,
-    as_if_released: Vec<Uuid>,
-}
-
-impl RequestRecord {
-    pub fn of(order: &Order) -> Self {
-        let request = &order.request;
-        let hints = request.scheduler_hints.iter();
-        let checked = CheckedRequest::check(request.clone()).ok();
-        let props = checked.as_ref().and_then(CheckedRequest::image);
-        Self {
-            flavor: request.flavor.clone(),
-            image: request.image.as_ref().and_then(|image| image.id.clone()),
-            image_properties: props
-                .into_iter()
-                .flat_map(|props| props.iter())
-                .map(|(name, value)| (name, value.to_string()))
-                .collect(),
-            count: order.instances.len(),
-            project_id: request.project_id.clone(),
-            user_id: request.user_id.clone(),
-            availability_zone: request.availability_zone.clone(),
-            is_bfv: request.is_bfv,
-            scheduler_hints: hints
-                .filter(|(name, _)| HINTS.contains(&name.as_str()))
-                .map(|(name, values)| (name.clone(), values.clone()))
-                .collect(),
-            hint: order.hint.hint.as_ref().map(HintRecord::from),
-            group: order.group.clone(),
-            ignore_hosts: request.ignore_hosts.clone(),
-            force_hosts: request.force_hosts.clone(),
-            force_nodes: request.force_nodes.clone(),
-            requested_destination: request.requested_destination.clone(),
-            alternates: order.alternates,
-            dry_run: order.dry_run,
-            as_if_released: order.as_if_released.clone(),
-        }
+/// What is kept of a request, in the form in which it can be made again. It
+/// names the servers and the seed, whoever chose them.
+fn request(order: &Order) -> SelectRequest {
+    let request = order.request.clone();
+    let hints = request.scheduler_hints.into_iter();
+    SelectRequest {
+        flavor: Some(request.flavor),
+        image: request.image.map(|image| image.known()),
+        count: None,
+        instance_uuids: Some(order.instances.clone()),
+        project_id: request.project_id,
+        user_id: request.user_id,
+        availability_zone: request.availability_zone,
+        is_bfv: request.is_bfv,
+        scheduler_hints: Hints(hints.filter(|(name, _)| HINTS.contains(&name.as_str())).collect()),
+        hint: order.hint.hint.as_ref().map(SchedulingHint::names_of),
+        annotations: BTreeMap::new(),
+        group: order.group.clone(),
+        ignore_hosts: request.ignore_hosts.unwrap_or_default(),
+        force_hosts: request.force_hosts.unwrap_or_default(),
+        force_nodes: request.force_nodes.unwrap_or_default(),
+        requested_destination: request.requested_destination,
+        requested_resources: order.groups.clone(),
+        pci_requests: request.pci_requests.unwrap_or_default(),
+        numa_topology: request.numa_topology,
+        network_metadata: request.network_metadata,
+        same_subtree: order.same_subtree.clone(),
+        alternates: i64::try_from(order.alternates).unwrap_or(i64::MAX),
+        dry_run: order.dry_run,
+        as_if_released: order.as_if_released.clone(),
+        seed: Some(order.seed),
     }
 }
 
@@ -181,11 +155,11 @@ pub(super) fn body(
     trace: Trace,
     reasons: Reasons,
     conflicts: Vec<String>,
-) -> Body<RequestRecord, Value, LossRecord> {
+) -> Body<SelectRequest, Value, LossRecord> {
     let queries = trace.queries;
     Body {
-        version: 1,
-        request: RequestRecord::of(order),
+        version: VERSION,
+        request: request(order),
         query: query(queries.as_ref().map_or(&[], |q| &q.queries)),
         candidates: trace.hosts,
         attempts: u32::try_from(conflicts.len() + 1).unwrap_or(u32::MAX),
@@ -198,17 +172,19 @@ pub(super) fn body(
             .into_iter()
             .chain(order.hint.warning.clone())
             .collect(),
-        servers: trace
-            .servers
-            .into_iter()
-            .map(|server| InstanceRecord {
-                instance_uuid: server.instance,
-                host: server.chosen.as_ref().map(|(host, _)| host.clone()),
-                node: server.chosen.map(|(_, node)| node),
-                exhausted: server.exhausted,
-                explanation: server.explanation,
-            })
-            .collect(),
+        servers: trace.servers.into_iter().map(InstanceRecord::from).collect(),
         more_servers: 0,
+    }
+}
+
+impl From<ServerTrace> for InstanceRecord {
+    fn from(server: ServerTrace) -> Self {
+        Self {
+            instance_uuid: server.instance,
+            host: server.chosen.as_ref().map(|(host, _)| host.clone()),
+            node: server.chosen.map(|(_, node)| node),
+            exhausted: server.exhausted,
+            explanation: server.explanation,
+        }
     }
 }

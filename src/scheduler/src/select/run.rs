@@ -6,11 +6,11 @@ use stowplan_ledger::rows::DecisionRow;
 use stowplan_ledger::{Change, Image, Ledger, Record, Unavailable, WriteError};
 use stowplan_model::{Micros, Uuid};
 
-use super::answer::{Destinations, Selection};
+use super::answer::Destinations;
 use super::check::Order;
 use super::claim::{Lost, commit};
 use super::decide::{Decided, Failure, Means, Refused, Trace, decide};
-use super::hint::{self, HintAnswer};
+use super::hint;
 use super::reasons::{Reasons, why};
 use super::record::{self, Outcome};
 use super::refusal::Refusal;
@@ -46,15 +46,6 @@ enum Ended {
 
 fn means<'a>(prepared: &'a Prepared, order: &'a Order, now: Micros) -> Means<'a> {
     Means { engine: &prepared.engine, settings: &prepared.settings, order, now }
-}
-
-/// An image in which some consumers hold nothing.
-fn without(image: &Image, order: &Order) -> Image {
-    let mut image = image.clone();
-    let held = order.as_if_released.iter().filter(|it| image.consumers.get(**it).is_some());
-    let records = held.map(|consumer| Record::ConsumerGone(*consumer)).collect();
-    image.apply(&Change { kind: String::new(), records });
-    image
 }
 
 impl Run<'_> {
@@ -101,14 +92,7 @@ impl Run<'_> {
         let (prepared, order, now) = (self.prepared.clone(), self.order.clone(), self.now);
         let image = self.ledger.image();
         let large = image.hosts.len() > INLINE;
-        let work = move || {
-            if order.as_if_released.is_empty() {
-                return decide(&image, means(&prepared, &order, now));
-            }
-            let seq = image.seq();
-            let decided = decide(&without(&image, &order), means(&prepared, &order, now))?;
-            Ok(Decided { seq, ..decided })
-        };
+        let work = move || decide(&image, means(&prepared, &order, now));
         if large { self.beside.run(work).await } else { Ok(work()) }
     }
 
@@ -138,13 +122,6 @@ impl Run<'_> {
     }
 
     fn answer(&self, decided: Arc<Decided>, conflicts: Vec<String>) -> Destinations {
-        let servers = decided.placed.iter().zip(&decided.trace.servers);
-        let selections = servers.map(|(placed, trace)| Selection {
-            instance_uuid: placed.claim.consumer,
-            destination: placed.destination.clone(),
-            hint: trace.explanation.hint.as_ref().map(HintAnswer::from),
-            alternates: placed.alternates.clone(),
-        });
         let mut warnings: Vec<String> =
             decided.trace.queries.iter().flat_map(|queries| queries.warnings.clone()).collect();
         warnings.extend(self.order.hint.warning.clone());
@@ -160,7 +137,7 @@ impl Run<'_> {
             seed: self.order.seed,
             attempts: u32::try_from(conflicts.len() + 1).unwrap_or(u32::MAX),
             warnings,
-            selections: selections.collect(),
+            selections: decided.selections(),
         };
         self.keep(move || decided.trace.clone(), Reasons::default(), conflicts);
         answer

@@ -74,7 +74,7 @@ async fn only_known_fields_are_kept() {
     let body = body(&cloud, answer.decision_id).await;
     assert!(!body.to_string().contains("s3cret"), "{body}");
     assert_eq!(body["request"]["scheduler_hints"], json!({"same_host": ["x"]}));
-    assert_eq!(body["request"]["image_properties"], json!({"hw_vif_model": "virtio"}));
+    assert_eq!(body["request"]["image"]["properties"], json!({"hw_vif_model": "virtio"}));
 }
 
 #[tokio::test]

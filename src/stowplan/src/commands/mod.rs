@@ -3,3 +3,5 @@
 pub mod config;
 pub mod db;
 pub mod explain;
+mod server;
+pub mod snapshot;

@@ -5,7 +5,7 @@ use crate::exit::Outcome;
 use crate::out::{Format, outln};
 use serde_json::{Value, json};
 use stowplan_engine::scenario::{Difference, check, check_destinations, hints::check_hint};
-use stowplan_scheduler::scenario::check_query;
+use stowplan_scheduler::{scenario::check_query, snapshot::check_replay};
 
 /// Prints what differs and how many cases passed.
 pub fn run(cases: &[Case], format: Format) -> Outcome {
@@ -58,6 +58,9 @@ fn differences(case: &Case) -> Vec<Difference> {
         }
         Form::Hint(scenario, result) => {
             scenario.expect.as_ref().map(|expected| check_hint(expected, result))
+        }
+        Form::Replay(replay, result) => {
+            replay.expect.as_ref().map(|expected| check_replay(expected, result))
         }
     };
     compared.unwrap_or_else(|| {

@@ -1,6 +1,7 @@
 //! `stowplan evaluate`: scheduling policies tried offline on scenarios.
 
 mod check;
+mod read;
 mod show;
 
 use crate::{
@@ -8,26 +9,33 @@ use crate::{
     exit::{Fault, Outcome},
     out::Format,
 };
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::Args;
-use serde_json::Value;
-use std::path::{Path, PathBuf};
+use read::Reader;
+use std::path::PathBuf;
 use stowplan_config::Settings;
 use stowplan_engine::scenario::{
     self, Destinations, Scenario, SelectScenario,
     hints::{Came, HintFailure, HintScenario},
 };
-use stowplan_scheduler::scenario::{QueryFailure, QueryScenario, QueryTexts};
+use stowplan_scheduler::{
+    scenario::{QueryFailure, QueryScenario, QueryTexts},
+    snapshot::{Replay, ReplayFailure, Replayed},
+};
 
 const HELP: &str = "\
 A scenario is a JSON object with `hosts`, `request`, `config`, `filters`,
 `weighers` and, to be checked, `expect`; a file holds one or a list of them.
+With --snapshot the requests of scenarios without `hosts` are made in that cloud,
+and a file may be a decision, as `stowplan explain ID --format json` prints it: it
+is made again, and --check compares.
 Options have their defaults unless --config names a file; the scenario's own
 `config` wins over that, and --set over all.
 
 Examples:
   stowplan evaluate case.json
   stowplan evaluate --check policy/*.json
+  stowplan evaluate --snapshot cloud.json --check decision.json
   stowplan evaluate --set filter_scheduler.ram_weight_multiplier=-1 case.json";
 
 /// What is evaluated, and how it is told.
@@ -41,6 +49,9 @@ pub struct Evaluate {
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// A cloud, as `stowplan snapshot` prints it.
+    #[arg(long, value_name = "FILE")]
+    snapshot: Option<PathBuf>,
     #[command(flatten)]
     config: ConfigArgs,
     /// Files of scenarios.
@@ -64,6 +75,8 @@ enum Form {
     Query(Box<QueryScenario>, Result<QueryTexts, QueryFailure>),
     /// A scheduling hint and what becomes of it.
     Hint(Box<HintScenario>, Result<Came, HintFailure>),
+    /// A request in a cloud.
+    Replay(Box<Replay>, Box<Result<Replayed, ReplayFailure>>),
 }
 
 impl Case {
@@ -73,6 +86,7 @@ impl Case {
             Form::Select(scenario, _) => &scenario.common.id,
             Form::Query(scenario, _) => &scenario.id,
             Form::Hint(scenario, _) => &scenario.id,
+            Form::Replay(replay, _) => &replay.id,
         }
     }
 
@@ -82,6 +96,7 @@ impl Case {
             Form::Select(scenario, _) => scenario.common.note.as_deref(),
             Form::Query(scenario, _) => scenario.note.as_deref(),
             Form::Hint(scenario, _) => scenario.note.as_deref(),
+            Form::Replay(replay, _) => replay.note.as_deref(),
         }
     }
 
@@ -93,6 +108,10 @@ impl Case {
             Form::Select(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Query(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Hint(_, result) => result.as_ref().err().map(ToString::to_string),
+            Form::Replay(_, result) => match result.as_ref() {
+                Ok(replayed) => replayed.refusal(),
+                Err(failure) => Some(failure.to_string()),
+            },
         }
     }
 }
@@ -102,28 +121,11 @@ impl Evaluate {
     pub fn run(self) -> Result<Outcome, Fault> {
         let base = Settings::load(&self.config.named_sources()).map_err(Fault::usage)?.settings;
         let overrides = overrides(self.config.set()).map_err(Fault::usage)?;
+        let reader = Reader::new(self.snapshot.as_deref(), &base, &overrides)?;
         let mut cases = Vec::new();
         for file in &self.scenarios {
-            for item in read(file).map_err(Fault::usage)? {
-                let form = match item {
-                    Read::Engine(scenario) => {
-                        let result = scenario::evaluate(&scenario, &base, &overrides);
-                        Form::Engine(scenario, result)
-                    }
-                    Read::Select(scenario) => {
-                        let result = scenario.evaluate(&base, &overrides);
-                        Form::Select(scenario, result)
-                    }
-                    Read::Query(scenario) => {
-                        let result = scenario.evaluate(&base, &overrides);
-                        Form::Query(scenario, result)
-                    }
-                    Read::Hint(scenario) => {
-                        let result = scenario.evaluate(&base, &overrides);
-                        Form::Hint(scenario, result)
-                    }
-                };
-                cases.push(Case { file: file.clone(), form });
+            for form in reader.read(file).map_err(Fault::usage)? {
+                cases.push(Case { file: file.clone(), form: form.evaluate(&base, &overrides) });
             }
         }
         if self.check {
@@ -133,31 +135,6 @@ impl Evaluate {
         let failed = cases.iter().any(|case| case.failure().is_some());
         Ok(if failed { Outcome::CheckFailed } else { Outcome::Fine })
     }
-}
-
-/// A scenario, read.
-enum Read {
-    Engine(Box<Scenario>),
-    Select(Box<SelectScenario>),
-    Query(Box<QueryScenario>),
-    Hint(Box<HintScenario>),
-}
-
-fn read(file: &Path) -> anyhow::Result<Vec<Read>> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let form = |item: Value| {
-        if QueryScenario::is_one(&item) {
-            serde_json::from_value(item).map(|scenario| Read::Query(Box::new(scenario)))
-        } else if SelectScenario::is_one(&item) {
-            SelectScenario::read(item).map(|scenario| Read::Select(Box::new(scenario)))
-        } else if HintScenario::is_one(&item) {
-            serde_json::from_value(item).map(|scenario| Read::Hint(Box::new(scenario)))
-        } else {
-            Scenario::read(item).map(|scenario| Read::Engine(Box::new(scenario)))
-        }
-    };
-    scenario::parse_with(&text, form).with_context(|| file.display().to_string())
 }
 
 fn overrides(set: &[String]) -> anyhow::Result<Vec<(String, String)>> {

@@ -11,6 +11,7 @@ use stowplan_engine::{
     overrides::Source,
     scenario::{self, Destination, Destinations},
 };
+use stowplan_scheduler::{select::Destination as SelectedHost, snapshot::Replayed};
 
 /// Prints all cases.
 pub fn run(cases: &[Case], format: Format) -> serde_json::Result<()> {
@@ -31,6 +32,9 @@ fn as_json(case: &Case) -> Value {
         Form::Select(_, Ok(found)) => json!({"file": file, "id": id, "outcome": found}),
         Form::Query(_, Ok(texts)) => json!({"file": file, "id": id, "outcome": texts}),
         Form::Hint(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
+        Form::Replay(_, result) if result.is_ok() => {
+            json!({"file": file, "id": id, "outcome": result.as_ref().as_ref().ok()})
+        }
         _ => json!({"file": file, "id": id, "error": case.failure()}),
     }
 }
@@ -53,21 +57,33 @@ fn show(case: &Case) {
         Form::Query(_, Err(failure)) => outln!("nothing is asked for: {failure}"),
         Form::Hint(_, Ok(came)) => came.iter().for_each(|(what, value)| outln!("{what}: {value}")),
         Form::Hint(_, Err(failure)) => outln!("the cycle ends: {failure}"),
+        Form::Replay(_, result) => match result.as_ref() {
+            Ok(replayed) => show_replay(replayed),
+            Err(failure) => outln!("no host is chosen: {failure}"),
+        },
     }
     outln!();
 }
 
 fn show_selection(outcome: &scenario::Selection) {
-    let explanation = &outcome.explanation;
+    show_explanation(&outcome.explanation);
+    if outcome.explanation.weights.hosts.is_empty() {
+        match outcome.filtered.as_slice() {
+            [] => outln!("no host passed"),
+            passed => outln!("passed: {}", passed.join(", ")),
+        }
+    }
+}
+
+/// What filters and weighers said.
+fn show_explanation(explanation: &Explanation) {
     outln!("{}", funnel(explanation));
     let losers = losers(explanation);
     if losers.row_count() > 0 {
         outln!("{losers}");
     }
-    match explanation.weights.hosts.as_slice() {
-        [] if outcome.filtered.is_empty() => outln!("no host passed"),
-        [] => outln!("passed: {}", outcome.filtered.join(", ")),
-        hosts => outln!("{}", weights(hosts)),
+    if !explanation.weights.hosts.is_empty() {
+        outln!("{}", weights(&explanation.weights.hosts));
     }
     for warning in &explanation.weights.warnings {
         outln!("warning: {warning}");
@@ -105,6 +121,28 @@ fn show_destinations(found: &Destinations) {
             found.explanations.last().iter().for_each(|last| outln!("{}", funnel(last)));
         }
         None => outln!("{rows}"),
+    }
+}
+
+/// Where each server goes, then what filters and weighers said of the last.
+fn show_replay(replayed: &Replayed) {
+    replayed.reasons.iter().for_each(|reason| outln!("reason: {reason}"));
+    let mut rows = table::with_header(["server", "goes to", "in zone", "or to"]);
+    for selection in &replayed.selections {
+        let name = |it: &SelectedHost| format!("{}/{}", it.host, it.node);
+        let others: Vec<String> = selection.alternates.iter().map(name).collect();
+        rows.add_row([
+            selection.instance_uuid.to_string(),
+            name(&selection.destination),
+            selection.destination.availability_zone.clone(),
+            others.join(", "),
+        ]);
+    }
+    if rows.row_count() > 0 {
+        outln!("{rows}");
+    }
+    if let Some(last) = replayed.servers.last() {
+        show_explanation(&last.explanation);
     }
 }
 

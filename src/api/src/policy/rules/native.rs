@@ -33,4 +33,5 @@ pub const RULES: &[DefaultRule] = &[
     rule("stowplan:decisions:list", ADMIN_OR_SERVICE),
     rule("stowplan:decisions:show", ADMIN_OR_SERVICE),
     rule("stowplan:explain:candidates", ADMIN_OR_SERVICE),
+    rule("stowplan:snapshot:show", ADMIN_OR_SERVICE),
 ];

@@ -1,6 +1,6 @@
 //! `stowplan explain candidates`: what each requirement of a query leaves.
 
-use super::Server;
+use super::Asked;
 use crate::{
     exit::{Fault, Outcome},
     out::{Format, outln},
@@ -24,7 +24,7 @@ pub struct Candidates {
     /// What follows `/allocation_candidates?`, in the newest microversion.
     query: String,
     #[command(flatten)]
-    server: Server,
+    asked: Asked,
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,12 +63,12 @@ impl Candidates {
     /// Asks and shows.
     pub fn run(self) -> Result<Outcome, Fault> {
         let query = self.query.rsplit_once('?').map_or(self.query.as_str(), |(_, query)| query);
-        let answer = self.server.client()?.get(&format!("/v1/explain/candidates?{query}"))?;
+        let answer = self.asked.server.client()?.get(&format!("/v1/explain/candidates?{query}"))?;
         if (400..500).contains(&answer.status) {
             return Err(Fault::Usage(anyhow!("{}", answer.complaint())));
         }
         let answer = answer.demand()?;
-        match self.server.format {
+        match self.asked.format {
             Format::Json => outln!("{}", serde_json::to_string_pretty(&answer.json::<Value>()?)?),
             Format::Table => show(&answer.json()?),
         }

@@ -1,7 +1,7 @@
 //! A decision for people: how many hosts each step left, who fell where and
 //! why, and what made the chosen one the best.
 
-use super::Server;
+use super::Asked;
 use crate::{
     exit::{Fault, Outcome},
     http::Client,
@@ -123,15 +123,15 @@ struct Part {
 }
 
 /// Explains the decision of an id, or the last one of a request's id.
-pub(super) fn explain(id: &str, server: &Server) -> Result<Outcome, Fault> {
-    let client = server.client()?;
+pub(super) fn explain(id: &str, asked: &Asked) -> Result<Outcome, Fault> {
+    let client = asked.server.client()?;
     let id = if id.starts_with("req-") { last_of(id, &client)? } else { id.to_owned() };
     let answer = client.get(&format!("/v1/decisions/{id}"))?;
     if (400..500).contains(&answer.status) {
         return Err(Fault::Usage(anyhow!("{}", answer.complaint())));
     }
     let answer = answer.demand()?;
-    match server.format {
+    match asked.format {
         Format::Json => outln!("{}", serde_json::to_string_pretty(&answer.json::<Value>()?)?),
         Format::Table => show(&answer.json()?),
     }

@@ -3,9 +3,9 @@
 mod candidates;
 mod decision;
 
+use super::server::Server;
 use crate::{
     exit::{Fault, Outcome},
-    http::Client,
     out::Format,
 };
 use anyhow::anyhow;
@@ -26,7 +26,7 @@ pub struct Explain {
     /// X-Openstack-Request-Id of its answer): then its last decision.
     id: Option<String>,
     #[command(flatten)]
-    server: Server,
+    asked: Asked,
     #[command(subcommand)]
     other: Option<Other>,
 }
@@ -41,22 +41,12 @@ enum Other {
 
 /// Where the server is, and how its answer is printed.
 #[derive(Debug, Args)]
-struct Server {
-    /// Where the server is.
-    #[arg(long, default_value = "http://127.0.0.1:8778")]
-    url: String,
-    /// The token that it accepts.
-    #[arg(long, default_value = "admin")]
-    token: String,
+struct Asked {
+    #[command(flatten)]
+    server: Server,
     /// How to print it.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-}
-
-impl Server {
-    fn client(&self) -> Result<Client, Fault> {
-        Client::new(&self.url, &self.token).map_err(Fault::Usage)
-    }
 }
 
 impl Explain {
@@ -64,7 +54,7 @@ impl Explain {
     pub fn run(self) -> Result<Outcome, Fault> {
         match (self.other, self.id) {
             (Some(Other::Candidates(candidates)), _) => candidates.run(),
-            (None, Some(id)) => decision::explain(&id, &self.server),
+            (None, Some(id)) => decision::explain(&id, &self.asked),
             (None, None) => Err(Fault::Usage(anyhow!(
                 "explain what? expected the id of a decision or of a request, or candidates"
             ))),

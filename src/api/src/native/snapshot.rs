@@ -1,0 +1,31 @@
+//! `/v1/snapshot`: the cloud as a file.
+
+use super::caller::Caller;
+use crate::{
+    failure::{Code, Failure},
+    media,
+};
+use actix_web::{HttpResponse, http::header};
+
+/// Exports the cloud as a scenario of `stowplan evaluate`: hosts with their live
+/// figures, resource providers with what is taken of them, host aggregates, server
+/// groups, services, and the options that are not at their defaults and bear on
+/// where servers go. All of it is of one moment, whatever is written meanwhile.
+#[utoipa::path(get, path = "/v1/snapshot", tag = "scheduling", security(("token" = [])),
+    responses((status = 200, description = "The cloud.", content_type = "application/json",
+        body = Object, example = json!({
+            "seq": 17, "now": 1_767_225_600_000_000_i64, "config": {},
+            "resource_classes": ["CUSTOM_GPU"], "traits": [],
+            "hosts": [{"host": "compute-1", "node": "compute-1", "free_ram_mb": 8192}],
+            "providers": [{"uuid": "4e8e5957-649f-477b-9e5b-f1f75b21c03c", "name": "compute-1",
+                "parent": null, "inventories": {"VCPU": {"total": 8}}, "traits": [],
+                "aggregates": [], "allocations": {}}],
+            "aggregates": [], "groups": [], "services": [], "cells": [],
+        }))))]
+pub async fn show(caller: Caller) -> Result<HttpResponse, Failure> {
+    caller.may("stowplan:snapshot:show")?;
+    let (scheduler, now) = (caller.api().scheduler.clone(), caller.now());
+    let made = caller.beside(move || serde_json::to_vec(&scheduler.snapshot(now))).await?;
+    let body = made.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
+    Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, media::JSON)).body(body))
+}

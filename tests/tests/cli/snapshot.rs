@@ -29,20 +29,22 @@ fn hosts(client: &Client) {
             json!({"id": id, "cpuset": cpus, "memory": 16384, "siblings": [],
                 "mempages": [{"size_kb": 4, "total": 4_194_304, "used": 0}]})
         };
-        let uuid = Uuid::new_v4();
-        let device = Uuid::new_v5(&uuid, b"device");
-        let report = json!({
-            "uuid": uuid, "vcpus": 16, "memory_mb": 32768, "local_gb": 200 + number % 3,
+        let mut report = json!({
+            "vcpus": 16, "memory_mb": 32768, "local_gb": 200 + number % 3,
             "ram_allocation_ratio": 1.5, "failed_builds": number % 2,
             "metrics": [{"name": "cpu.percent", "value": 0.25}],
             "supported_instances": [["x86_64", "kvm", "hvm"]],
             "numa_cells": [cell(0), cell(1)],
-            "pci_pools": [{"vendor_id": "10de", "product_id": "1eb8", "count": 2,
-                "numa_node": 0, "rp_uuid": device}],
-            "devices": [{"name": "0000:81:00.0", "uuid": device,
-                "resource_class": "CUSTOM_PCI_10DE_1EB8", "total": 2}],
+            "devices": [{"name": "0000:81:00.0", "resource_class": "CUSTOM_PCI_10DE_1EB8",
+                "total": 2}],
         });
-        let _ = client.put(&format!("/v1/hosts/{name}"), &report).expect(201);
+        let path = format!("/v1/hosts/{name}");
+        let _ = client.put(&path, &report).expect(201);
+        let device = client.get(&format!("/resource_providers?name={name}_0000:81:00.0"));
+        let device = &device.expect(200).json()["resource_providers"][0]["uuid"];
+        report["pci_pools"] = json!([{"vendor_id": "10de", "product_id": "1eb8", "count": 2,
+            "numa_node": 0, "rp_uuid": device}]);
+        let _ = client.put(&path, &report).expect(200);
     }
     let _ = client.post("/v1/hosts/heartbeat", &json!({"hosts": names})).expect(200);
     for (name, metadata, every) in
@@ -130,6 +132,7 @@ fn recorded_decisions_come_out_the_same() {
         let snapshot = exported(&folder, &server);
         let answer = client.post("/v1/select_destinations", &asked);
         assert!([200, 409].contains(&answer.status), "{asked}: {}", answer.body);
+
         let decision = decision(&client, answer.json()["decision_id"].as_str().unwrap());
         let told = check(&snapshot, &decision);
         assert_eq!((told.code, told.stdout.as_str()), (0, "1 passed, 0 failed\n"), "{asked}");

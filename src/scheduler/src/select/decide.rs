@@ -122,7 +122,8 @@ impl<E: Into<SchedulerError>> From<E> for Failure {
 
 /// The request of an order, with its group as it is in force on an image.
 pub(super) fn checked(image: &Image, order: &Order) -> Result<CheckedRequest, SchedulerError> {
-    let group = order.group.as_ref().map(|group| in_force(image, group)).transpose()?;
+    let group = order.group.as_ref().map(|group| in_force(image, group, &order.instances));
+    let group = group.transpose()?;
     let request = ScheduleRequest { instance_group: group, ..order.request.clone() };
     Ok(CheckedRequest::check(request)?)
 }

@@ -11,11 +11,16 @@ use crate::error::SchedulerError;
 
 /// The group that a request's servers join, as of one image: the members and
 /// hosts that the request names together with the ledger's own members and
-/// where they are, those placed a moment ago included.
+/// where they are, those placed a moment ago included. The servers themselves
+/// are members, too: those of one request heed each other.
 ///
 /// # Errors
 /// A group that the ledger does not know, where only its uuid is given.
-pub(super) fn in_force(image: &Image, group: &GroupRef) -> Result<InstanceGroup, SchedulerError> {
+pub(super) fn in_force(
+    image: &Image,
+    group: &GroupRef,
+    servers: &[Uuid],
+) -> Result<InstanceGroup, SchedulerError> {
     let mut merged = match group {
         GroupRef::Known(uuid) => {
             let row = image.server_groups.get(*uuid);
@@ -37,6 +42,9 @@ pub(super) fn in_force(image: &Image, group: &GroupRef) -> Result<InstanceGroup,
     merged.members.dedup();
     let there = hosts_of(image.hosts.table(), &merged.members);
     merged.hosts.extend(there);
+    merged.members.extend(servers);
+    merged.members.sort_unstable();
+    merged.members.dedup();
     Ok(merged)
 }
 

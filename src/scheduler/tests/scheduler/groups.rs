@@ -145,3 +145,24 @@ async fn rules_need_compute_services_that_know_them() {
     assert!(matches!(refusal, SchedulerError::GroupRulesTooNew { version: 32, .. }), "{refusal}");
     make(1).await.unwrap();
 }
+
+#[tokio::test]
+async fn servers_of_one_request_heed_each_other() {
+    // One host is so much better than the other that both would go there.
+    let cloud = Cloud::new().await;
+    cloud.hosts("large", 1, 64).await;
+    cloud.hosts("small", 1, 2).await;
+    let group = cloud.group("anti-affinity").await;
+    let asked = |count: i64| small_with(json!({"group": group, "count": count}));
+    let refusal = cloud.no_host(asked(3)).await;
+    assert!(refusal.reasons[0].contains("2 of the servers"), "{refusal}");
+    assert!(cloud.image().consumers.is_empty(), "nothing is left claimed");
+    assert!(cloud.members(group).is_empty());
+    let inline = json!({"policy": "anti-affinity", "members": [], "hosts": []});
+    for asked in [small_with(json!({"group": inline, "count": 2})), asked(2)] {
+        let placed = cloud.select(asked).await;
+        let hosts: Vec<&str> =
+            placed.selections.iter().map(|s| s.destination.host.as_str()).collect();
+        assert_eq!(hosts, ["large0", "small0"]);
+    }
+}

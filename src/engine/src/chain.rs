@@ -68,6 +68,8 @@ pub struct Round {
     pub index: usize,
     /// Hosts or nodes are forced: no filter is asked.
     pub forced: bool,
+    /// A filter that is not asked: what would pass without it?
+    pub without: Option<&'static str>,
 }
 
 /// Runs filters over hosts.
@@ -85,7 +87,7 @@ pub fn run(
     let mut left = Survivors::all(hosts);
     let mut count = left.hosts.count();
     let mut steps = Vec::with_capacity(filters.len());
-    for filter in filters {
+    for filter in filters.iter().filter(|filter| round.without != Some(filter.name())) {
         let runs = filter.runs();
         let outcome = if round.forced {
             Outcome::Forced

@@ -113,7 +113,7 @@ impl Engine {
     ) -> Result<Evaluation, StageFault> {
         let cx =
             RequestCx { request: ask.request, config: &self.config, now: ask.now, view: ask.view };
-        let round = Round { index: ask.index, forced: preselection.filters_skipped };
+        let round = Round { index: ask.index, forced: preselection.filters_skipped, without: None };
         let hosts = preselection.hosts.iter().copied().collect();
         let filters = chain::run(&self.filters, &cx, round, ask.offers, hosts)?;
         let survivors = survivors(&preselection.hosts, &filters);

@@ -75,7 +75,13 @@ fn a_decision_is_explained_by_its_id_or_its_requests() {
     }
     let told = ask(refused.header("x-openstack-request-id"), &[]);
     assert_eq!(told.code, 0, "{}", told.stderr);
-    for words in ["no valid host", "0 hosts had a candidate", "64 VCPU", "7 at large"] {
+    for words in [
+        "no valid host",
+        "0 hosts had a candidate",
+        "64 VCPU",
+        "7 at large",
+        "7 VCPU instead of 64",
+    ] {
         assert!(told.stdout.contains(words), "{words}: {}", told.stdout);
     }
     let told = ask(&decision, &["--format", "json"]);

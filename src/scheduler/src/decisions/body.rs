@@ -15,7 +15,7 @@ const FEW_SERVERS: usize = 10;
 
 /// What explains a decision.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Body<R, Q, L> {
+pub(crate) struct Body<R, Q, L, U> {
     /// Version of this form.
     pub version: u32,
     /// What was asked, as far as it may be kept.
@@ -30,6 +30,9 @@ pub(crate) struct Body<R, Q, L> {
     pub conflicts: Vec<String>,
     /// Why there is no valid host.
     pub reasons: Vec<String>,
+    /// Single changes of the request, each of which would have given the first
+    /// server without a host one.
+    pub unlocks: Vec<U>,
     /// What each requirement of the query left, where nothing met it.
     pub losses: Vec<L>,
     /// What was passed over.
@@ -60,8 +63,8 @@ pub struct InstanceRecord {
 ///
 /// # Errors
 /// When it cannot be written as JSON.
-pub(crate) fn encode<R: Serialize, Q: Serialize, L: Serialize>(
-    body: &mut Body<R, Q, L>,
+pub(crate) fn encode<R: Serialize, Q: Serialize, L: Serialize, U: Serialize>(
+    body: &mut Body<R, Q, L, U>,
 ) -> Result<Vec<u8>, std::io::Error> {
     loop {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
@@ -74,7 +77,7 @@ pub(crate) fn encode<R: Serialize, Q: Serialize, L: Serialize>(
 }
 
 /// Halves what is longest; whether there was anything to halve.
-fn shrink<R, Q, L>(body: &mut Body<R, Q, L>) -> bool {
+fn shrink<R, Q, L, U>(body: &mut Body<R, Q, L, U>) -> bool {
     let mut cut = false;
     for server in &mut body.servers {
         let explanation = &mut server.explanation;
@@ -151,7 +154,7 @@ mod tests {
         }
     }
 
-    fn body(servers: u128, losers: u128) -> Body<(), (), ()> {
+    fn body(servers: u128, losers: u128) -> Body<(), (), (), ()> {
         Body {
             version: 1,
             request: (),
@@ -160,6 +163,7 @@ mod tests {
             attempts: 1,
             conflicts: Vec::new(),
             reasons: Vec::new(),
+            unlocks: Vec::new(),
             losses: Vec::new(),
             warnings: Vec::new(),
             servers: (0..servers).map(|number| server(number, losers)).collect(),

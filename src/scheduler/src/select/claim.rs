@@ -174,7 +174,7 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
         };
         // Filters that judge once per request were asked of every host once:
         // here each host is asked as the first.
-        let round = Round { index: 0, forced: left.filters_skipped };
+        let round = Round { forced: left.filters_skipped, ..Round::default() };
         let hosts: HostSet = left.hosts.iter().copied().collect();
         let mappings = placed.destination.allocation_request.groups();
         let mut offers = Offers::default();

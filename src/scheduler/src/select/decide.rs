@@ -85,13 +85,25 @@ pub(crate) struct ServerTrace {
     pub exhausted: Vec<String>,
 }
 
-/// A decision that did not.
+/// A decision that did not, with all that it takes to ask why.
 #[derive(Clone, Debug)]
 pub(crate) struct Refused {
+    /// The image that it was made on.
+    pub seq: i64,
     pub stage: Stage,
     pub trace: Trace,
-    /// The image that it was made on, to be asked why.
+    /// What the first server without a host met.
+    pub scene: Scene,
+}
+
+/// What one server meets: everything as the servers before it left it.
+#[derive(Clone, Debug)]
+pub(crate) struct Scene {
     pub image: Image,
+    /// The hosts, by the flavor's amounts.
+    pub table: HostTable,
+    /// The request, turned to the server, its group as it is by now.
+    pub request: CheckedRequest,
 }
 
 /// Where a decision ended.
@@ -134,8 +146,14 @@ pub(crate) fn decide(image: &Image, means: Means<'_>) -> Result<Decided, Failure
     if means.order.as_if_released.is_empty() {
         return decide_on(image, means);
     }
-    let decided = decide_on(&without(image, means.order), means)?;
-    Ok(Decided { seq: image.seq(), ..decided })
+    let seq = image.seq();
+    match decide_on(&without(image, means.order), means) {
+        Ok(decided) => Ok(Decided { seq, ..decided }),
+        Err(Failure::NoHost(refused)) => {
+            Err(Failure::NoHost(Box::new(Refused { seq, ..*refused })))
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// An image in which some consumers hold nothing.
@@ -156,9 +174,17 @@ fn decide_on(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
         // A host that a hint names may be one that a limit cuts off.
         queries.queries.iter_mut().for_each(|query| query.limit = None);
     }
+    let refused = |stage, trace, scene| {
+        Failure::NoHost(Box::new(Refused { seq: image.seq(), stage, trace, scene }))
+    };
+    let first = || Scene {
+        image: image.clone(),
+        table: image.hosts.table().clone(),
+        request: checked.clone(),
+    };
     if targets(image.hosts.table(), &order.request).is_some_and(|targets| targets.is_empty()) {
         let trace = Trace { queries: Some(queries), ..Trace::default() };
-        return Err(refused(image, Stage::NoSuchHost, trace));
+        return Err(refused(Stage::NoSuchHost, trace, first()));
     }
     let mut pool = Pool::search(image, &queries, &order.request)?;
     let trace = Trace {
@@ -167,7 +193,7 @@ fn decide_on(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
         servers: Vec::with_capacity(order.instances.len()),
     };
     if pool.hosts.is_empty() {
-        return Err(refused(image, Stage::Candidates, trace));
+        return Err(refused(Stage::Candidates, trace, first()));
     }
     let hosts = pool.hosts.clone();
     let offers = if order.wants_places() { pool.offers(image) } else { Offers::default() };
@@ -197,7 +223,14 @@ fn decide_on(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
         });
         match turn.placed {
             Some(found) => placed.push(found),
-            None => return Err(refused(image, Stage::Hosts, trace)),
+            None => {
+                let scene = Scene {
+                    image: supply.later.unwrap_or_else(|| image.clone()),
+                    table: sequence.table().clone(),
+                    request: sequence.request().clone(),
+                };
+                return Err(refused(Stage::Hosts, trace, scene));
+            }
         }
     }
     let hosts: Vec<HostIx> = placed.iter().map(|(host, _)| *host).collect();
@@ -212,10 +245,6 @@ fn detail(order: &Order) -> Detail {
     let servers = order.instances.len();
     let Detail { losers, weights } = Detail::default();
     Detail { losers: (losers / servers).max(3), weights: (weights / servers).max(3) }
-}
-
-fn refused(image: &Image, stage: Stage, trace: Trace) -> Failure {
-    Failure::NoHost(Box::new(Refused { stage, trace, image: image.clone() }))
 }
 
 /// Claims on the ledger: what servers take of the providers of their hosts.

@@ -20,6 +20,8 @@ mod record;
 mod refusal;
 mod request;
 mod run;
+mod trials;
+mod unlock;
 
 pub use answer::{AllocationRequest, Destination, Destinations, Selection};
 pub(crate) use candidates::Pool;

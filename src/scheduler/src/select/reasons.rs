@@ -7,8 +7,9 @@ use stowplan_model::Uuid;
 use stowplan_model::request::ScheduleRequest;
 use stowplan_placement::candidates::{CandidateQuery, Requirement, RequirementLoss, explain};
 
-use super::decide::{Refused, ServerTrace, Stage};
+use super::decide::{Means, Refused, ServerTrace, Stage};
 use super::hint;
+use super::unlock::{Unlock, enough, unlocks};
 
 /// Reasons that an answer carries.
 const SHOWN: usize = 3;
@@ -18,6 +19,9 @@ const SHOWN: usize = 3;
 pub(crate) struct Reasons {
     /// Sentences, the most telling first.
     pub sentences: Vec<String>,
+    /// Single changes, each of which would have given the first server without a
+    /// host one.
+    pub unlocks: Vec<Unlock>,
     /// What each requirement of the query left, where nothing met it.
     pub losses: Vec<LossRecord>,
 }
@@ -67,17 +71,27 @@ impl Reasons {
     }
 }
 
-/// Why a decision found no host. Looks at every provider where nothing met
-/// the query, so ask beside the ledger's writer.
-pub(crate) fn why(refused: &Refused, request: &ScheduleRequest) -> Reasons {
-    match refused.stage {
-        Stage::NoSuchHost => no_such_host(request),
+/// Why a decision found no host, and what would have given it one. Looks at
+/// every provider, more than once, so ask beside the ledger's writer.
+pub(crate) fn why(refused: &Refused, means: Means<'_>) -> Reasons {
+    let mut reasons = match refused.stage {
+        Stage::NoSuchHost => no_such_host(&means.order.request),
         Stage::Candidates => {
             let queries = refused.trace.queries.as_ref();
-            no_candidates(&refused.image, queries.map_or(&[], |queries| &queries.queries))
+            no_candidates(&refused.scene.image, queries.map_or(&[], |queries| &queries.queries))
         }
         Stage::Hosts => of_servers(&refused.trace.servers),
+    };
+    reasons.unlocks = unlocks(refused, means);
+    let servers = means.order.instances.len();
+    // The peer's words on hosts that do not exist are all there is to say.
+    if refused.stage != Stage::NoSuchHost
+        && let Some(sentence) = enough(&reasons.unlocks, refused, servers)
+    {
+        // After the first reason, so that it is among those that are shown.
+        reasons.sentences.insert(reasons.sentences.len().min(1), sentence);
     }
+    reasons
 }
 
 /// The request is bound to hosts that do not exist.
@@ -90,7 +104,7 @@ fn no_such_host(request: &ScheduleRequest) -> Reasons {
     let host = host.or_else(|| first(&request.force_hosts)).unwrap_or_default();
     let node = node.or_else(|| first(&request.force_nodes)).unwrap_or_default();
     let sentence = format!("No such host - host: {host} node: {node} ");
-    Reasons { sentences: vec![sentence], losses: Vec::new() }
+    Reasons { sentences: vec![sentence], ..Reasons::default() }
 }
 
 /// No host has what the request asks the ledger for: the requirement that
@@ -165,7 +179,7 @@ fn of_servers(servers: &[ServerTrace]) -> Reasons {
             last.exhausted[0]
         ));
     }
-    Reasons { sentences, losses: Vec::new() }
+    Reasons { sentences, ..Reasons::default() }
 }
 
 /// What a filter did, with one host as the example.

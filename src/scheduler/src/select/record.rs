@@ -15,6 +15,7 @@ use super::decide::{Decided, Refused, ServerTrace, Trace};
 use super::hint::SchedulingHint;
 use super::reasons::{LossRecord, Reasons};
 use super::request::{Hints, SelectRequest};
+use super::unlock::Unlock;
 use crate::decisions::{Body, InstanceRecord};
 
 /// Hints that are kept: those that filters read.
@@ -132,7 +133,7 @@ pub(super) fn header(
         }
         Outcome::Refused(refused, reasons) => {
             let said = json!({ "reasons": reasons.shown(), "dry_run": order.dry_run });
-            ("no_valid_host", refused.image.seq(), said)
+            ("no_valid_host", refused.seq, said)
         }
     };
     let mut header = said;
@@ -155,7 +156,7 @@ pub(super) fn body(
     trace: Trace,
     reasons: Reasons,
     conflicts: Vec<String>,
-) -> Body<SelectRequest, Value, LossRecord> {
+) -> Body<SelectRequest, Value, LossRecord, Unlock> {
     let queries = trace.queries;
     Body {
         version: VERSION,
@@ -165,6 +166,7 @@ pub(super) fn body(
         attempts: u32::try_from(conflicts.len() + 1).unwrap_or(u32::MAX),
         conflicts,
         reasons: reasons.sentences,
+        unlocks: reasons.unlocks,
         losses: reasons.losses,
         warnings: queries
             .map(|q| q.warnings)

@@ -149,8 +149,8 @@ impl Run<'_> {
         refused: Refused,
         conflicts: Vec<String>,
     ) -> Result<Destinations, WriteError<SchedulerError>> {
-        let order = self.order.clone();
-        let found = move || (why(&refused, &order.request), refused);
+        let (prepared, order, now) = (self.prepared.clone(), self.order.clone(), self.now);
+        let found = move || (why(&refused, means(&prepared, &order, now)), refused);
         let (reasons, refused) = self.beside.run(found).await?;
         self.record_alone(&Outcome::Refused(&refused, &reasons)).await?;
         let refusal = Refusal { decision_id: self.decision, reasons: reasons.shown() };

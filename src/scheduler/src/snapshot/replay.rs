@@ -224,7 +224,7 @@ impl Replay {
             Means { engine: &engine, settings: &settings, order: &order, now: self.cloud.now };
         match decide(&self.cloud.image, means) {
             Ok(decided) => Ok(placed(&order, decided)),
-            Err(Failure::NoHost(refused)) => Ok(no_valid_host(&order, *refused)),
+            Err(Failure::NoHost(refused)) => Ok(no_valid_host(means, *refused)),
             Err(Failure::Request(error)) => Err(error.into()),
         }
     }
@@ -241,13 +241,13 @@ fn placed(order: &Order, decided: Decided) -> Replayed {
     }
 }
 
-fn no_valid_host(order: &Order, refused: Refused) -> Replayed {
+fn no_valid_host(means: Means<'_>, refused: Refused) -> Replayed {
     Replayed {
         outcome: "no_valid_host",
-        seed: order.seed,
+        seed: means.order.seed,
         candidates: refused.trace.hosts,
         selections: Vec::new(),
-        reasons: why(&refused, &order.request).sentences,
+        reasons: why(&refused, means).sentences,
         servers: refused.trace.servers.into_iter().map(Into::into).collect(),
     }
 }

@@ -12,3 +12,4 @@ mod parallel;
 mod queries;
 mod select;
 mod services;
+mod unlock;

@@ -322,7 +322,7 @@ async fn hosts_that_are_down_or_disabled_take_nothing() {
     );
     assert_eq!(
         SchedulerError::NoValidHost(Box::new(refusal.clone())).to_string(),
-        format!("No valid host was found. {}", refusal.reasons[0])
+        format!("No valid host was found. {}; {}", refusal.reasons[0], refusal.reasons[1])
     );
     let forced = cloud.select(small_with(json!({"force_hosts": ["silent"]}))).await;
     assert_eq!(forced.selections[0].destination.host, "silent");

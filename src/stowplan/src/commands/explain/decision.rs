@@ -42,10 +42,18 @@ struct Body {
     attempts: u32,
     conflicts: Vec<String>,
     reasons: Vec<String>,
+    #[serde(default)]
+    unlocks: Vec<Unlock>,
     losses: Vec<Loss>,
     warnings: Vec<String>,
     servers: Vec<Placed>,
     more_servers: usize,
+}
+
+#[derive(Debug, Deserialize)]
+struct Unlock {
+    text: String,
+    host: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -164,6 +172,12 @@ fn show(decision: &Decision) {
     }
     body.reasons.iter().for_each(|reason| outln!("reason: {reason}"));
     body.warnings.iter().for_each(|warning| outln!("warning: {warning}"));
+    for unlock in &body.unlocks {
+        match &unlock.host {
+            Some(host) => outln!("one change would be enough: {} ({host})", unlock.text),
+            None => outln!("one change would be enough: {}", unlock.text),
+        }
+    }
     if !body.losses.is_empty() {
         outln!("{}", losses(&body.losses));
     }

@@ -8,8 +8,7 @@ const SECTIONS: &str = "
     crypto cyborg database devices ephemeral_storage_encryption glance guestfs healthcheck
     hyperv image_cache ironic ironic_inspector key_manager keystone keystone_authtoken libvirt
     manila mks neutron nova_sys_admin oslo_concurrency oslo_limit
-    oslo_messaging_amqp oslo_messaging_kafka oslo_messaging_metrics oslo_messaging_notifications
-    oslo_messaging_rabbit oslo_middleware_tracing oslo_reports
+    oslo_messaging_amqp oslo_messaging_kafka oslo_messaging_metrics oslo_middleware_tracing oslo_reports
     oslo_versionedobjects pci privsep profiler rdp remote_debug serial_console
     service_user spice vault vmware vnc wsgi xenserver zvm
 ";
@@ -22,7 +21,7 @@ const OPTIONS: &[(&str, &str)] = &[
             allow_resize_to_same_host arq_binding_timeout bindir block_device_allocate_retries
             block_device_allocate_retries_interval cell_worker_thread_pool_size cert
             compute_driver compute_monitors concurrency_backend config_dir config_drive_format
-            config_file console_host control_exchange cpu_allocation_ratio daemon
+            config_file console_host cpu_allocation_ratio daemon
             default_access_ip_network_name default_ephemeral_format default_green_pool_size
             default_log_levels default_schedule_zone default_thread_pool_size dhcp_domain
             disk_allocation_ratio enable_new_services enabled_apis executor_thread_pool_size
@@ -40,7 +39,7 @@ const OPTIONS: &[(&str, &str)] = &[
             max_logfile_count max_logfile_size_mb maximum_instance_delete_attempts
             metadata_listen metadata_listen_port metadata_workers migrate_max_retries
             mkisofs_cmd my_block_storage_ip my_ip my_shared_fs_storage_ip
-            network_allocate_retries non_inheritable_image_properties notification_driver
+            network_allocate_retries non_inheritable_image_properties
             osapi_compute_listen osapi_compute_listen_port
             osapi_compute_unique_server_name_scope osapi_compute_workers password_length
             periodic_enable periodic_fuzzy_delay pointer_model preallocate_images publish_errors
@@ -88,6 +87,13 @@ const OPTIONS: &[(&str, &str)] = &[
         "notifications",
         "
             bdms_in_notifications default_level include_share_mapping notify_on_state_change
+        ",
+    ),
+    (
+        "oslo_messaging_rabbit",
+        "
+            conn_pool_min_size conn_pool_ttl direct_mandatory_flag fake_rabbit kombu_compression
+            rabbit_max_retries rpc_conn_pool_size ssl_enforce_fips_mode
         ",
     ),
     (

@@ -13,6 +13,7 @@ mod interpolate;
 mod known;
 mod load;
 mod macros;
+mod messaging;
 mod names;
 mod options;
 mod origin;

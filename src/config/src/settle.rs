@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::error::{ConfigError, Warning};
 use crate::load::Loaded;
+use crate::messaging;
 use crate::options::AuthStrategy;
 use crate::origin::Origin;
 
@@ -16,6 +17,8 @@ pub(crate) fn settle(loaded: &mut Loaded, folder: Option<&Path>, errors: &mut Ve
     refuse_open_door(loaded, errors);
     check_prefixes(loaded, errors);
     check_tiers(loaded, errors);
+    messaging::take_from_url(loaded, errors);
+    messaging::check(loaded, errors);
     loaded.warnings.sort_by(|a, b| origin_of(a).cmp(origin_of(b)));
 }
 

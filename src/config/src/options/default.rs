@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::macros::section;
-use crate::value::SecretUrl;
+use crate::value::TransportUrl;
 
 section! {
     /// What belongs to no part alone.
@@ -32,9 +32,12 @@ section! {
         default_availability_zone: String = "nova".to_owned(), mutable;
         /// Availability zone shown for services that are not compute hosts.
         internal_service_availability_zone: String = "internal".to_owned(), mutable;
-        /// Address of the message bus, such as rabbit://user:password@host:5672/;
-        /// unset: no bus.
-        transport_url: Option<SecretUrl> = None, secret;
+        /// Address of the message bus, such as rabbit://user:password@host:5672/, with
+        /// several hosts between commas; unset: no bus. Options of
+        /// [oslo_messaging_rabbit] may follow a question mark.
+        transport_url: Option<TransportUrl> = None, secret;
+        /// Exchange of calls and notifications.
+        control_exchange: String = "nova".to_owned();
         /// Seconds that a short call over the message bus may take; a call that is
         /// still at work sends a sign of life twice in this time.
         rpc_response_timeout: i64 = 60, min(1.0);

@@ -8,6 +8,7 @@ mod database;
 mod default;
 mod filter_scheduler;
 mod ledger;
+mod messaging;
 mod placement;
 mod scheduler;
 
@@ -21,8 +22,11 @@ pub use database::PlacementDatabase;
 pub use default::DefaultSection;
 pub use filter_scheduler::{FilterScheduler, Metrics, WeightNormalization};
 pub use ledger::{Decisions, Ledger, ReadConsistency};
+pub use messaging::{
+    Events, FailoverStrategy, LoginMethod, NotificationsIn, OsloNotifications, Rabbit, Rpc,
+};
 pub use placement::{CandidatesStrategy, Placement};
-pub use scheduler::Scheduler;
+pub use scheduler::{Mode, Scheduler};
 
 use crate::spec::{OptionSpec, SectionSpec};
 
@@ -75,6 +79,16 @@ settings! {
     upgrade_levels: UpgradeLevels,
     /// `[notifications]`
     notifications: Notifications,
+    /// `[oslo_messaging_rabbit]`
+    oslo_messaging_rabbit: Rabbit,
+    /// `[oslo_messaging_notifications]`
+    oslo_messaging_notifications: OsloNotifications,
+    /// `[stowplan_rpc]`
+    stowplan_rpc: Rpc,
+    /// `[stowplan_notifications]`
+    stowplan_notifications: NotificationsIn,
+    /// `[stowplan_events]`
+    stowplan_events: Events,
     /// `[oslo_middleware]`
     oslo_middleware: OsloMiddleware,
     /// `[oslo_policy]`

@@ -1,10 +1,25 @@
 //! `[scheduler]`: how a request becomes candidates and claims.
 
-use crate::macros::section;
+use crate::macros::{choice, section};
+
+choice! {
+    /// What is done with calls that come over the message bus.
+    Mode {
+        /// They are answered.
+        Active = "active",
+        /// Copies of them are decided and compared with what the scheduler beside us
+        /// does; nothing is claimed or answered.
+        Shadow = "shadow",
+    }
+}
 
 section! {
     /// How a request becomes candidates and claims.
     scheduler: Scheduler = "scheduler" {
+        /// What is done with calls that come over the message bus: active answers
+        /// them; shadow decides copies of them, claims and answers nothing, and
+        /// compares with what another scheduler has done.
+        mode: Mode = Mode::Active;
         /// Hosts given for each instance: the choice and its alternates. Also how
         /// often a claim that lost a race is decided again.
         max_attempts: u32 = 3, min(1.0), mutable;

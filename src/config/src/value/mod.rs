@@ -8,6 +8,7 @@ mod number;
 mod scalar;
 mod secret_url;
 mod sqlalchemy;
+mod transport_url;
 
 use std::fmt;
 
@@ -15,6 +16,7 @@ pub use database_url::{Backend, DatabaseUrl};
 pub use list::ResourceMapping;
 pub use number::python_float;
 pub use secret_url::SecretUrl;
+pub use transport_url::{Broker, TransportUrl};
 
 use crate::spec::Meta;
 

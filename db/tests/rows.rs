@@ -71,6 +71,7 @@ async fn every_table_keeps_its_rows() {
         placement_tables(&connection).await;
         host_tables(&connection).await;
         group_tables(&connection).await;
+        bus_tables(&connection).await;
         batch_tables(&connection).await;
         decision_table(&connection).await;
     }
@@ -171,6 +172,7 @@ async fn host_tables(connection: &Connection) {
             last_seen_us: 1,
             report_seq: 2,
             report: "{}".to_owned(),
+            news: (id == 1).then(|| "{}".to_owned()),
             created_us: 3,
             updated_us: 4,
         });
@@ -192,11 +194,38 @@ async fn host_tables(connection: &Connection) {
     kept::<service::Entity>(connection, services.collect()).await;
 }
 
+async fn bus_tables(connection: &Connection) {
+    let calls = TRICKY.iter().zip(1..).map(|(text, id)| call::Model {
+        id,
+        uuid: format!("{id:036}"),
+        msg_id: (*text).to_owned(),
+        unique_id: format!("{id:032}"),
+        reply_queue: (*text).to_owned(),
+        answer: format!("\"result\": {text:?}"),
+        claims: "[]".to_owned(),
+        delivered: id % 2 == 0,
+        created_us: 1,
+        updated_us: 2,
+    });
+    kept::<call::Entity>(connection, calls.collect()).await;
+    let stamps = TRICKY.iter().zip(1..).map(|(text, id)| stamp::Model {
+        id,
+        uuid: format!("{id:036}"),
+        about: (*text).to_owned(),
+        state: (id % 2 == 0).then(|| (*text).to_owned()),
+        said_us: i64::MAX,
+        noted_us: i64::MIN,
+    });
+    kept::<stamp::Entity>(connection, stamps.collect()).await;
+    kept::<outbox::Entity>(connection, vec![outbox::Model { id: 1, sent_seq: i64::MAX }]).await;
+}
+
 async fn group_tables(connection: &Connection) {
     let aggregate = host_aggregate::Model {
         id: 1,
         uuid: UUID.to_owned(),
         name: "rack 1".to_owned(),
+        external_id: Some(7),
         created_us: 1,
         updated_us: 2,
     };

@@ -35,6 +35,9 @@ pub struct Model {
     /// The whole report, JSON.
     #[sea_orm(column_type = "Text")]
     pub report: String,
+    /// Instances that came or went since the report, JSON; none where none did.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub news: Option<String>,
     /// When it was made, microseconds since the epoch.
     pub created_us: i64,
     /// When it was last changed, microseconds since the epoch.

@@ -13,6 +13,8 @@ pub struct Model {
     pub uuid: String,
     /// The name, unique, compared exactly.
     pub name: String,
+    /// Its id elsewhere, where it was learnt from another service.
+    pub external_id: Option<i64>,
     /// When it was made, microseconds since the epoch.
     pub created_us: i64,
     /// When it was last changed, microseconds since the epoch.

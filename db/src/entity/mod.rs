@@ -2,6 +2,7 @@
 //! since the epoch; uuids are 36-character text; JSON is text.
 
 pub mod allocation;
+pub mod call;
 pub mod cell;
 pub mod consumer;
 pub mod counter;
@@ -15,6 +16,7 @@ pub mod inventory;
 pub mod job;
 pub mod journal;
 pub mod member;
+pub mod outbox;
 pub mod provider_aggregate;
 pub mod provider_trait;
 pub mod queue;
@@ -23,5 +25,6 @@ pub mod resource_provider;
 pub mod server_group;
 pub mod server_group_member;
 pub mod service;
+pub mod stamp;
 pub mod task;
 pub mod trait_name;

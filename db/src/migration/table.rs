@@ -175,6 +175,26 @@ fn index(table: &str, columns: &[&'static str], unique: bool) -> IndexCreateStat
     index.take()
 }
 
+/// Adds a column that may be absent to a table that is there, unless it is
+/// there too.
+pub(super) async fn add_column(
+    manager: &SchemaManager<'_>,
+    table: &'static str,
+    name: &'static str,
+    kind: ColumnType,
+) -> Result<(), DbErr> {
+    if manager.has_column(table, name).await? {
+        return Ok(());
+    }
+    let mut column = ColumnDef::new_with_type(name, kind);
+    column.null();
+    let backend = manager.get_database_backend();
+    if let Some(wide) = wide_type(backend, column.get_column_type()) {
+        column.custom(wide);
+    }
+    manager.alter_table(Table::alter().table(table).add_column(column).take()).await
+}
+
 /// MariaDB's TEXT and BLOB end at 64 KiB; the others have no limit to speak of.
 fn wide_type(backend: DbBackend, kind: Option<&ColumnType>) -> Option<&'static str> {
     match (backend, kind) {

@@ -7,6 +7,8 @@ use actix_web::{
     web::{self, Data, ServiceConfig},
 };
 use serde::Serialize;
+use std::collections::BTreeMap;
+use stowplan_bus::{Counter, Link, Status};
 use utoipa::ToSchema;
 
 /// How the service is.
@@ -26,6 +28,41 @@ pub struct Readiness {
     /// Why nothing can be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The message bus.
+    pub bus: Bus,
+}
+
+/// How the message bus is.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Bus {
+    /// `off` without a `transport_url`; `connecting`, `consuming`, `away`,
+    /// `stopped`.
+    pub state: &'static str,
+    /// The broker whose queues are consumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broker: Option<String>,
+    /// Why no queues are consumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What was counted since the start, by name.
+    #[schema(value_type = BTreeMap<String, u64>)]
+    pub counts: BTreeMap<&'static str, u64>,
+}
+
+impl Bus {
+    fn of(status: Option<&Status>) -> Self {
+        let Some(status) = status else {
+            return Self { state: "off", broker: None, reason: None, counts: BTreeMap::new() };
+        };
+        let (state, broker, reason) = match status.link().as_ref() {
+            Link::Connecting => ("connecting", None, None),
+            Link::Consuming { broker } => ("consuming", Some(broker.clone()), None),
+            Link::Away { reason } => ("away", None, Some(reason.clone())),
+            Link::Stopped => ("stopped", None, None),
+        };
+        let counts = Counter::ALL.iter().map(|(counter, name)| (*name, status.count(*counter)));
+        Self { state, broker, reason, counts: counts.collect() }
+    }
 }
 
 pub(crate) fn routes(config: &mut ServiceConfig) {
@@ -42,12 +79,18 @@ pub async fn healthz() -> HttpResponse {
 }
 
 /// The image is loaded and requests are served. While the database takes no
-/// writes, reads are answered all the same.
+/// writes, reads are answered all the same; while the message bus is away, calls
+/// over REST are.
 #[utoipa::path(get, path = "/readyz", tag = "probes", security(()),
     responses((status = 200, description = "Requests are served.", body = Readiness)))]
 pub async fn readyz(shared: Data<Shared>) -> HttpResponse {
     let ledger = &shared.api.ledger;
     let reason = ledger.trouble().map(|reason| reason.to_string());
     let status = if reason.is_none() { "ready" } else { "read_only" };
-    HttpResponse::Ok().json(Readiness { status, seq: ledger.image().seq(), reason })
+    HttpResponse::Ok().json(Readiness {
+        status,
+        seq: ledger.image().seq(),
+        reason,
+        bus: Bus::of(shared.api.bus.as_deref()),
+    })
 }

@@ -24,6 +24,8 @@ pub struct ApiState {
     pub settings: Arc<ArcSwap<Settings>>,
     /// The clock.
     pub clock: Clock,
+    /// How the message bus is; none where there is none.
+    pub bus: Option<Arc<stowplan_bus::Status>>,
 }
 
 /// The same with what this crate makes of it, shared by all workers.

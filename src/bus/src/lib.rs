@@ -1,1 +1,11 @@
-//! The message bus of stowplan.
+//! The message bus of stowplan: RabbitMQ as oslo.messaging speaks it.
+//!
+//! `wire` and `rpc` know forms alone: no connection, no clock, no ledger. `link`
+//! holds connections; `serve` joins the two with the scheduler.
+
+pub mod link;
+pub mod rpc;
+pub mod serve;
+pub mod wire;
+
+pub use serve::{Bus, Clock, Counter, Link, Parts, Status};

@@ -7,8 +7,8 @@
 //! from the journal, and the loader.
 
 use crate::rows::{
-    CellRow, ConsumerRow, DecisionRow, HostAggregateRow, HostRow, Inventories, JobRow, NameRow,
-    ProviderRow, QueueRow, ServerGroupRow, ServiceRow, TaskRow,
+    CallRow, CellRow, ConsumerRow, DecisionRow, HostAggregateRow, HostRow, Inventories, JobRow,
+    NameRow, ProviderRow, QueueRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
 };
 use serde::{Deserialize, Serialize};
 use stowplan_model::{Micros, Uuid};
@@ -92,6 +92,14 @@ pub enum Record {
     JobGone(Uuid),
     /// A task.
     Task(TaskRow),
+    /// A call with its answer.
+    Call(Box<CallRow>),
+    /// A call that was forgotten.
+    CallGone(Uuid),
+    /// How new something is that was learnt.
+    Stamp(StampRow),
+    /// A stamp that was forgotten.
+    StampGone(Uuid),
     /// A decision's header. Kept by the database, not by the image.
     Decision(Box<DecisionRow>),
 }

@@ -155,10 +155,23 @@ pub struct HostRow {
     pub report: HostReport,
     /// The ledger's sequence number of that report.
     pub report_seq: i64,
+    /// Instances that came (true) or went (false) since, by word of the host.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub news: BTreeMap<Uuid, bool>,
     /// When the host was created.
     pub created: Micros,
     /// When its row was last changed.
     pub updated: Micros,
+}
+
+impl HostRow {
+    /// Whether an instance is on the host by its own word: its last report, and
+    /// what it has said since.
+    #[must_use]
+    pub fn has_instance(&self, instance: Uuid) -> bool {
+        let reported = || self.report.instances.contains_key(&instance);
+        self.news.get(&instance).copied().unwrap_or_else(reported)
+    }
 }
 
 /// A service of a host (nova-compute, as a rule).
@@ -203,6 +216,10 @@ pub struct HostAggregateRow {
     pub hosts: Vec<String>,
     /// Metadata; `availability_zone` makes it a zone.
     pub metadata: BTreeMap<String, String>,
+    /// Its id elsewhere, where it was learnt from another service: that one looks
+    /// after the mirrored Placement aggregate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_id: Option<i64>,
     /// When it was created.
     pub created: Micros,
     /// When it was last changed.
@@ -325,6 +342,64 @@ pub struct DecisionRow {
     pub header: Value,
     /// When it was made.
     pub created: Micros,
+}
+
+/// A call over the message bus whose answer claims something: kept so that a
+/// second copy gets the same answer, and that an answer which reaches nobody is
+/// undone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallRow {
+    /// Durable integer id.
+    pub id: i64,
+    /// The call's id as a uuid.
+    pub uuid: Uuid,
+    /// The call's id as its caller wrote it.
+    pub msg_id: String,
+    /// The message's id as its sender wrote it; empty when it had none.
+    pub unique_id: String,
+    /// The queue that the answer goes to.
+    pub reply_queue: String,
+    /// The answer, as the bus writes it.
+    pub answer: String,
+    /// What was claimed.
+    pub claims: Vec<CallClaim>,
+    /// Whether the broker took the answer.
+    pub delivered: bool,
+    /// When it was made.
+    pub created: Micros,
+    /// When it was last changed.
+    pub updated: Micros,
+}
+
+/// What a call claimed for one consumer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallClaim {
+    /// The consumer.
+    pub consumer: Uuid,
+    /// Its generation after the claim.
+    pub generation: i64,
+    /// The providers on which it holds something since.
+    pub providers: Vec<Uuid>,
+    /// Who had made its claim before, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin_before: Option<Origin>,
+}
+
+/// How new something is that was learnt from the message bus.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StampRow {
+    /// Durable integer id.
+    pub id: i64,
+    /// Made of what it is about.
+    pub uuid: Uuid,
+    /// What it is about, such as `aggregate/<uuid>`.
+    pub about: String,
+    /// What was said, where that is kept nowhere else.
+    pub state: Option<String>,
+    /// When its sender said so, by the sender's clock.
+    pub said: Micros,
+    /// When we heard it.
+    pub noted: Micros,
 }
 
 /// The inventories of one provider, by class name.

@@ -77,6 +77,7 @@ fn host(number: u128, name: &str, report: HostReport, report_seq: i64) -> Record
         inventory_owner: InventoryOwner::Report,
         report,
         report_seq,
+        news: Default::default(),
         created: TIME,
         updated: TIME,
     }))

@@ -19,7 +19,9 @@ use crate::groups::{self, NewGroup};
 use crate::hosts::{
     self, Deleted, HostFilter, HostPage, ReportHost, Reported, ServiceKey, ServiceUpdate,
 };
-use crate::select::{Destinations, Order, Run, SelectRequest};
+use crate::select::{
+    self, BusCall, CallAnswer, Destinations, Found, Order, Run, SelectRequest, Undone, call_uuid,
+};
 use crate::snapshot::Snapshot;
 
 /// What comes of a call that writes.
@@ -353,9 +355,17 @@ impl Scheduler {
         caller: (&str, &str),
     ) -> Written<Destinations> {
         let order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        match self.run(call, order, None).go().await? {
+            Found::Now(destinations) => Ok(destinations),
+            // Only calls of the bus are answered twice.
+            Found::Before(_) => Err(Unavailable::Closing.into()),
+        }
+    }
+
+    fn run<'a>(&'a self, call: Call<'a>, order: Order, bus: Option<Arc<BusCall>>) -> Run<'a> {
         let prepared = self.prepared();
         let kept = prepared.settings.decisions.max_rows > 0;
-        let run = Run {
+        Run {
             ledger: &self.ledger,
             log: &self.log,
             beside: &self.beside,
@@ -364,8 +374,65 @@ impl Scheduler {
             request_id: call.request_id,
             now: call.now,
             decision: kept.then(Uuid::now_v7),
-        };
-        run.go().await
+            call: bus,
+        }
+    }
+
+    /// Finds destinations for a call over the message bus, and claims them. The
+    /// answer is kept with the claim; a call that was answered before gets the
+    /// same answer. As the peer, this passes over a zone that no host aggregate
+    /// has.
+    ///
+    /// # Errors
+    /// As [`Scheduler::select_destinations`].
+    pub async fn answer_call(
+        &self,
+        call: Call<'_>,
+        asked: SelectRequest,
+        caller: (&str, &str),
+        bus: BusCall,
+    ) -> Written<CallAnswer> {
+        let mut order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        order.zone_must_exist = false;
+        let (bus, claims) = (Arc::new(bus), !order.dry_run);
+        match self.run(call, order, Some(bus.clone())).go().await? {
+            Found::Now(destinations) => Ok(CallAnswer {
+                answer: (bus.write)(&destinations.selections),
+                kept: claims.then(|| call_uuid(&bus.msg_id)),
+                repeated: false,
+            }),
+            Found::Before(row) => {
+                Ok(CallAnswer { answer: row.answer.clone(), kept: Some(row.uuid), repeated: true })
+            }
+        }
+    }
+
+    /// Notes that the broker took the answers of these calls.
+    ///
+    /// # Errors
+    /// A ledger that cannot write.
+    pub async fn calls_delivered(&self, calls: Vec<Uuid>, now: Micros) -> Written<()> {
+        let propose = move |image: &Image| Ok((select::delivered(image, &calls, now), ()));
+        self.ledger.write("bus", propose).await
+    }
+
+    /// Takes back what a call claimed whose answer reaches nobody.
+    ///
+    /// # Errors
+    /// As [`select::undo_call`], or a ledger that cannot write.
+    pub async fn undo_call(&self, call: Call<'_>, uuid: Uuid) -> Written<Undone> {
+        let now = call.now;
+        self.write(call, move |image| select::undo_call(image, uuid, now)).await
+    }
+
+    /// Forgets delivered calls: those older than `oldest`, and the oldest of more
+    /// than `most`.
+    ///
+    /// # Errors
+    /// A ledger that cannot write.
+    pub async fn forget_calls(&self, oldest: Micros, most: usize) -> Written<()> {
+        let propose = move |image: &Image| Ok((select::forget(image, oldest, most), ()));
+        self.ledger.write("bus", propose).await
     }
 
     /// The cloud as it is now, to be written to a file.

@@ -76,6 +76,8 @@ impl Image {
         records.extend(self.server_groups.iter().map(|r| Record::ServerGroup((**r).clone())));
         records.extend(self.batch.queues().map(|row| Record::Queue((**row).clone())));
         records.extend(self.batch.jobs.iter().map(|row| Record::Job(Box::new((**row).clone()))));
+        records.extend(self.calls.iter().map(|row| Record::Call(Box::new((**row).clone()))));
+        records.extend(self.stamps.iter().map(|row| Record::Stamp((**row).clone())));
         records.extend(self.batch.tasks.iter().map(|row| Record::Task((**row).clone())));
         records
     }

@@ -1,7 +1,9 @@
 //! Host aggregates, server groups, services and cells.
 
 use super::Map;
-use crate::rows::{CellRow, HostAggregateRow, JobRow, ServerGroupRow, ServiceRow, TaskRow};
+use crate::rows::{
+    CallRow, CellRow, HostAggregateRow, JobRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
+};
 use std::sync::Arc;
 use stowplan_model::Uuid;
 
@@ -81,6 +83,10 @@ pub type HostAggregates = Rows<HostAggregateRow>;
 pub type ServerGroups = Rows<ServerGroupRow>;
 /// Services of hosts.
 pub type Services = Rows<ServiceRow>;
+/// Calls over the message bus.
+pub type Calls = Rows<CallRow>;
+/// How new what was learnt is.
+pub type Stamps = Rows<StampRow>;
 /// Cells.
 pub type Cells = Rows<CellRow>;
 
@@ -100,4 +106,4 @@ macro_rules! has_id {
     };
 }
 
-has_id!(CellRow, HostAggregateRow, ServerGroupRow, ServiceRow, JobRow, TaskRow);
+has_id!(CallRow, CellRow, HostAggregateRow, ServerGroupRow, ServiceRow, StampRow, JobRow, TaskRow);

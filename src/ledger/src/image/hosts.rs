@@ -130,7 +130,7 @@ impl Hosts {
     }
 
     pub(super) fn set_claimed(&mut self, host: &Host, instance: Uuid, claimed: bool) {
-        if host.row.report.instances.contains_key(&instance) {
+        if host.row.has_instance(instance) {
             return;
         }
         if claimed {
@@ -230,6 +230,13 @@ impl Image {
         let service = self.service_of(&row.host).cloned();
         let mut spoken = with_service(&row.report, service.as_deref());
         spoken.uuid = row.uuid;
+        for (instance, came) in &row.news {
+            if *came {
+                spoken.instances.entry(*instance).or_default();
+            } else {
+                spoken.instances.remove(instance);
+            }
+        }
         // The engine takes a report without free disk for a record that nobody
         // has filled in. Here what was not said comes from the ledger's books.
         spoken.free_disk_gb.get_or_insert(0);

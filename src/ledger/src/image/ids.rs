@@ -59,6 +59,8 @@ kinds! {
     Queue 10 "queues": batch;
     Job 11 "jobs": batch.jobs;
     Task 12 "tasks": batch.tasks;
+    Call 13 "calls": calls;
+    Stamp 14 "stamps": stamps;
 }
 
 impl Kind {

@@ -20,7 +20,7 @@ pub mod usage;
 
 use crate::{
     change::{Change, Record},
-    rows::{ConsumerRow, ProviderRow},
+    rows::{CallRow, ConsumerRow, ProviderRow},
 };
 use consumers::{Allocation, Consumer};
 use smallvec::SmallVec;
@@ -57,6 +57,10 @@ pub struct Image {
     pub server_groups: groups::ServerGroups,
     /// Queues, jobs and tasks.
     pub batch: batch::Batch,
+    /// Calls over the message bus, with their answers.
+    pub calls: groups::Calls,
+    /// How new what was learnt from the message bus is.
+    pub stamps: groups::Stamps,
 }
 
 impl Image {
@@ -145,6 +149,18 @@ impl Image {
             Record::Job(row) => self.batch.put_job(row),
             Record::JobGone(uuid) => self.batch.remove_job(*uuid),
             Record::Task(row) => self.batch.put_task(row),
+            Record::Call(row) => {
+                self.calls.put(row.id, row.uuid, CallRow::clone(row));
+            }
+            Record::CallGone(uuid) => {
+                self.calls.remove(*uuid);
+            }
+            Record::Stamp(row) => {
+                self.stamps.put(row.id, row.uuid, row.clone());
+            }
+            Record::StampGone(uuid) => {
+                self.stamps.remove(*uuid);
+            }
             // The image holds no decisions: they are read from the database.
             Record::Decision(_) => {}
         }

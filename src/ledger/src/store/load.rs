@@ -6,9 +6,9 @@ use crate::{change::Record, error::OpenError, image::Image};
 use stowplan_db::{
     Connection,
     entity::{
-        allocation, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
+        allocation, call, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
         host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-        resource_class, resource_provider, server_group, server_group_member, service, task,
+        resource_class, resource_provider, server_group, server_group_member, service, stamp, task,
         trait_name,
     },
     read_head,
@@ -62,6 +62,7 @@ pub(crate) async fn load_in(
     loader.hosts().await?;
     loader.groups().await?;
     loader.batch().await?;
+    loader.bus().await?;
     loader.counters().await?;
     let Loader { mut image, .. } = loader;
     image.set_seq(head.seq);
@@ -193,6 +194,16 @@ impl Loader<'_> {
     async fn counters(&mut self) -> Result<(), OpenError> {
         for row in self.all::<counter::Entity>(counter::Column::Id).await? {
             self.image.raise_id(rows_in::counted(&row)?, row.last_id);
+        }
+        Ok(())
+    }
+
+    async fn bus(&mut self) -> Result<(), OpenError> {
+        for row in self.all::<call::Entity>(call::Column::Id).await? {
+            self.image.apply_record(&Record::Call(Box::new(rows_in::call(row)?)));
+        }
+        for row in self.all::<stamp::Entity>(stamp::Column::Id).await? {
+            self.image.apply_record(&Record::Stamp(rows_in::stamp(row)?));
         }
         Ok(())
     }

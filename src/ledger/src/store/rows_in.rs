@@ -6,17 +6,17 @@ use crate::{
     error::OpenError,
     image::{Image, ids::Kind},
     rows::{
-        AllocationRow, CellRow, ConsumerRow, HostAggregateRow, HostRow, HostSource, Inventories,
-        InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow, ServerGroupRow, ServiceRow,
-        TaskRow,
+        AllocationRow, CallRow, CellRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
+        Inventories, InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow, ServerGroupRow,
+        ServiceRow, StampRow, TaskRow,
     },
 };
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use stowplan_db::entity::{
-    allocation, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
+    allocation, call, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
     host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-    resource_class, resource_provider, server_group, server_group_member, service, task,
+    resource_class, resource_provider, server_group, server_group_member, service, stamp, task,
     trait_name,
 };
 use stowplan_model::{Inventory, Micros, Uuid};
@@ -320,6 +320,10 @@ pub(super) fn host(row: host::Model) -> Result<HostRow, OpenError> {
         source,
         inventory_owner,
         report: json(TABLE, &row.uuid, &row.report)?,
+        news: match &row.news {
+            Some(news) => json(TABLE, &row.uuid, news)?,
+            None => BTreeMap::new(),
+        },
         host: row.host,
         node: row.node,
         report_seq: row.report_seq,
@@ -348,6 +352,7 @@ pub(super) fn host_aggregates(
             name: row.name,
             hosts,
             metadata,
+            external_id: row.external_id,
             created: Micros(row.created_us),
             updated: Micros(row.updated_us),
         })
@@ -421,5 +426,31 @@ pub(super) fn task(row: task::Model) -> Result<TaskRow, OpenError> {
         reason: row.reason,
         created: Micros(row.created_us),
         updated: Micros(row.updated_us),
+    })
+}
+
+pub(super) fn call(row: call::Model) -> Result<CallRow, OpenError> {
+    Ok(CallRow {
+        id: row.id,
+        uuid: uuid("calls", &row.id, &row.uuid)?,
+        claims: json("calls", &row.uuid, &row.claims)?,
+        msg_id: row.msg_id,
+        unique_id: row.unique_id,
+        reply_queue: row.reply_queue,
+        answer: row.answer,
+        delivered: row.delivered,
+        created: Micros(row.created_us),
+        updated: Micros(row.updated_us),
+    })
+}
+
+pub(super) fn stamp(row: stamp::Model) -> Result<StampRow, OpenError> {
+    Ok(StampRow {
+        id: row.id,
+        uuid: uuid("stamps", &row.id, &row.uuid)?,
+        about: row.about,
+        state: row.state,
+        said: Micros(row.said_us),
+        noted: Micros(row.noted_us),
     })
 }

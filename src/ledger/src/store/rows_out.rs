@@ -4,15 +4,15 @@ use crate::{
     error::Unavailable,
     image::{Image, consumers::Consumer, ids::Kind, providers::At},
     rows::{
-        CellRow, DecisionRow, HostAggregateRow, HostRow, HostSource, InventoryOwner, JobRow,
-        NameRow, QueueRow, ServerGroupRow, ServiceRow, TaskRow,
+        CallRow, CellRow, DecisionRow, HostAggregateRow, HostRow, HostSource, InventoryOwner,
+        JobRow, NameRow, QueueRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
     },
 };
 use serde::Serialize;
 use stowplan_db::entity::{
-    allocation, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
+    allocation, call, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
     host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-    resource_class, resource_provider, server_group, server_group_member, service, task,
+    resource_class, resource_provider, server_group, server_group_member, service, stamp, task,
     trait_name,
 };
 
@@ -126,6 +126,7 @@ pub(super) fn host(row: &HostRow) -> Result<host::Model, Unavailable> {
         last_seen_us: row.report.service.last_seen_up.unwrap_or_default().0,
         report_seq: row.report_seq,
         report: json(&row.report)?,
+        news: (!row.news.is_empty()).then(|| json(&row.news)).transpose()?,
         created_us: row.created.0,
         updated_us: row.updated.0,
     })
@@ -178,6 +179,7 @@ pub(super) fn host_aggregate(row: &HostAggregateRow) -> host_aggregate::Model {
         id: row.id,
         uuid: row.uuid.to_string(),
         name: row.name.clone(),
+        external_id: row.external_id,
         created_us: row.created.0,
         updated_us: row.updated.0,
     }
@@ -270,6 +272,32 @@ pub(super) fn task(row: &TaskRow) -> task::Model {
         reason: row.reason.clone(),
         created_us: row.created.0,
         updated_us: row.updated.0,
+    }
+}
+
+pub(super) fn call(row: &CallRow) -> Result<call::Model, Unavailable> {
+    Ok(call::Model {
+        id: row.id,
+        uuid: row.uuid.to_string(),
+        msg_id: row.msg_id.clone(),
+        unique_id: row.unique_id.clone(),
+        reply_queue: row.reply_queue.clone(),
+        answer: row.answer.clone(),
+        claims: json(&row.claims)?,
+        delivered: row.delivered,
+        created_us: row.created.0,
+        updated_us: row.updated.0,
+    })
+}
+
+pub(super) fn stamp(row: &StampRow) -> stamp::Model {
+    stamp::Model {
+        id: row.id,
+        uuid: row.uuid.to_string(),
+        about: row.about.clone(),
+        state: row.state.clone(),
+        said_us: row.said.0,
+        noted_us: row.noted.0,
     }
 }
 

@@ -20,10 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use stowplan_db::{
     Connection, LiteralError, Script,
     entity::{
-        allocation, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
-        host_aggregate_metadata, inventory, job, journal, provider_aggregate, provider_trait,
-        queue, resource_class, resource_provider, server_group, server_group_member, service, task,
-        trait_name,
+        allocation, call, cell, consumer, counter, decision, host, host_aggregate,
+        host_aggregate_host, host_aggregate_metadata, inventory, job, journal, provider_aggregate,
+        provider_trait, queue, resource_class, resource_provider, server_group,
+        server_group_member, service, stamp, task, trait_name,
     },
     sea_orm::{ColumnTrait, ModelTrait},
 };
@@ -56,6 +56,7 @@ impl<'a> Sheets<'a> {
         sheets.hosts(touched)?;
         sheets.groups(touched);
         sheets.batch(touched);
+        sheets.bus(touched)?;
         sheets.counters();
         sheets.journal(entries, batch)?;
         sheets.script.finish().map_err(|error| match error {
@@ -190,6 +191,18 @@ impl<'a> Sheets<'a> {
         let last = after.batch.tasks.by_id(after.last_id(Kind::Task));
         self.counted(Kind::Task, tasks, last.map(|task| task.id));
         self.script.delete(task::Column::JobId, gone);
+    }
+
+    fn bus(&mut self, touched: &'a Touched) -> Result<(), Unavailable> {
+        let (before, after) = (self.before, self.after);
+        let old = touched.calls.iter().filter_map(|uuid| before.calls.get(*uuid));
+        let now = touched.calls.iter().filter_map(|uuid| after.calls.get(*uuid));
+        self.counted(Kind::Call, old.clone().map(|row| row.id), now.clone().map(|row| row.id));
+        self.script.delete(call::Column::Id, old.map(|row| row.id));
+        self.script.insert(now.map(|row| rows_out::call(row)).collect::<Result<Vec<_>, _>>()?);
+        let of = |image: &'a Image| &image.stamps;
+        self.rows(Kind::Stamp, stamp::Column::Id, &touched.stamps, of, rows_out::stamp);
+        Ok(())
     }
 
     /// Notes the last id of a kind for the table of counters, when a thing of

@@ -24,6 +24,8 @@ pub(crate) struct Touched {
     pub queues: BTreeSet<String>,
     pub jobs: BTreeSet<Uuid>,
     pub tasks: BTreeSet<Uuid>,
+    pub calls: BTreeSet<Uuid>,
+    pub stamps: BTreeSet<Uuid>,
 }
 
 impl Touched {
@@ -72,6 +74,10 @@ impl Touched {
             Record::Job(row) => note(&mut self.jobs, row.uuid),
             Record::JobGone(uuid) => note(&mut self.jobs, *uuid),
             Record::Task(row) => note(&mut self.tasks, row.uuid),
+            Record::Call(row) => note(&mut self.calls, row.uuid),
+            Record::CallGone(uuid) => note(&mut self.calls, *uuid),
+            Record::Stamp(row) => note(&mut self.stamps, row.uuid),
+            Record::StampGone(uuid) => note(&mut self.stamps, *uuid),
             Record::Decision(_) => {}
         }
     }

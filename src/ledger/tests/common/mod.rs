@@ -15,8 +15,9 @@ use stowplan_ledger::{
     Change, Image, Ledger, Limits, OpenOptions, Quiet, Record, WriteError,
     image::providers::At,
     rows::{
-        AllocationRow, ConsumerRow, HostAggregateRow, HostRow, HostSource, InventoryOwner, JobRow,
-        NameRow, Origin, OriginKind, ProviderRow, QueueRow, ServerGroupRow, ServiceRow, TaskRow,
+        AllocationRow, CallClaim, CallRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
+        InventoryOwner, JobRow, NameRow, Origin, OriginKind, ProviderRow, QueueRow, ServerGroupRow,
+        ServiceRow, StampRow, TaskRow,
     },
 };
 use stowplan_model::{Inventory, Micros, Uuid, host::HostReport};
@@ -47,6 +48,10 @@ pub enum Op {
     Task { job: u8, index: u8, host: Option<u8> },
     JobGone(u8),
     JobAgain { id: u8, tasks: u8 },
+    Call { id: u8, delivered: bool },
+    CallGone(u8),
+    Stamp { id: u8, said: i64 },
+    StampGone(u8),
 }
 
 pub fn ops() -> impl Strategy<Value = Op> {
@@ -80,6 +85,10 @@ pub fn ops() -> impl Strategy<Value = Op> {
         1 => (0..4u8, 0..4u8).prop_map(|(id, tasks)| Op::JobAgain { id, tasks }),
         1 => (0..4u8, 0..4u8).prop_map(|(id, tasks)| Op::Job { id, tasks }),
         1 => (0..4u8).prop_map(Op::JobGone),
+        1 => (0..4u8, any::<bool>()).prop_map(|(id, delivered)| Op::Call { id, delivered }),
+        1 => (0..4u8).prop_map(Op::CallGone),
+        1 => (0..4u8, 0..9i64).prop_map(|(id, said)| Op::Stamp { id, said }),
+        1 => (0..4u8).prop_map(Op::StampGone),
     ]
 }
 
@@ -260,6 +269,10 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
                 source: HostSource::Rest,
                 inventory_owner: InventoryOwner::Report,
                 report,
+                news: (0..3u8)
+                    .filter(|bit| lists >> (bit + 4) & 1 == 1)
+                    .map(|bit| (consumer_id(bit), lists % 2 == 0))
+                    .collect(),
                 report_seq: image.next_seq(),
                 created,
                 updated,
@@ -299,6 +312,7 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
                     .map(|b| format!("host{b}"))
                     .collect(),
                 metadata: BTreeMap::from([("k'ey".to_owned(), format!("v{hosts}"))]),
+                external_id: (hosts % 2 == 1).then_some(5),
                 created,
                 updated,
             }));
@@ -328,6 +342,49 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
             let uuid = id("group", *number);
             image.server_groups.get(uuid).ok_or("no group")?;
             change.push(Record::ServerGroupGone(uuid));
+        }
+        Op::Call { id: number, delivered } => {
+            let uuid = id("call", *number);
+            let before = image.calls.get(uuid);
+            change.push(Record::Call(Box::new(CallRow {
+                id: before.map_or(image.calls.next_id(), |row| row.id),
+                uuid,
+                msg_id: uuid.simple().to_string(),
+                unique_id: String::new(),
+                reply_queue: "reply_it's".to_owned(),
+                answer: "\"result\": null".to_owned(),
+                claims: vec![CallClaim {
+                    consumer: consumer_id(*number),
+                    generation: 1,
+                    providers: vec![id("provider", *number)],
+                    origin_before: None,
+                }],
+                delivered: *delivered,
+                created: Micros(1),
+                updated: Micros(2),
+            })));
+        }
+        Op::CallGone(number) => {
+            let uuid = id("call", *number);
+            image.calls.get(uuid).ok_or("no call")?;
+            change.push(Record::CallGone(uuid));
+        }
+        Op::Stamp { id: number, said } => {
+            let uuid = id("stamp", *number);
+            let before = image.stamps.get(uuid);
+            change.push(Record::Stamp(StampRow {
+                id: before.map_or(image.stamps.next_id(), |row| row.id),
+                uuid,
+                about: format!("thing/{number}"),
+                state: (said % 2 == 0).then(|| "busy".to_owned()),
+                said: Micros(*said),
+                noted: Micros(3),
+            }));
+        }
+        Op::StampGone(number) => {
+            let uuid = id("stamp", *number);
+            image.stamps.get(uuid).ok_or("no stamp")?;
+            change.push(Record::StampGone(uuid));
         }
         Op::Queue { id: number, gone } => queue(image, &format!("q{number}"), *gone, &mut change)?,
         Op::Job { id: number, tasks } => {

@@ -39,5 +39,6 @@ pub fn find<'a>(image: &'a Image, key: &str) -> Result<&'a Arc<HostAggregateRow>
 /// The Placement aggregates that mirror the host aggregates of a host.
 pub(crate) fn mirrored(image: &Image, host: &str) -> BTreeSet<Uuid> {
     let ids = image.hosts.aggregates_of(host);
-    ids.filter_map(|id| image.host_aggregates.by_id(id)).map(|row| row.uuid).collect()
+    let rows = ids.filter_map(|id| image.host_aggregates.by_id(id));
+    rows.filter(|row| row.external_id.is_none()).map(|row| row.uuid).collect()
 }

@@ -110,6 +110,7 @@ pub fn create_aggregate(
         name: new.name.clone(),
         hosts: new.hosts.clone(),
         metadata,
+        external_id: None,
         created: now,
         updated: now,
     };

@@ -1,6 +1,6 @@
 //! The one mutation by which a host is known: its report.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use stowplan_ledger::image::hosts::Host;
 use stowplan_ledger::image::providers::At;
@@ -118,6 +118,7 @@ pub fn report_host(
         inventory_owner: inventory.owner,
         report,
         report_seq: image.next_seq(),
+        news: BTreeMap::new(),
         created: before.map_or(now, |host| host.row.created),
         updated: now,
     };
@@ -239,6 +240,7 @@ fn says_more(before: &HostRow, after: &HostRow) -> bool {
     let seen = before.report.service.last_seen_up;
     let service = ServiceReport { last_seen_up: seen, ..after.report.service.clone() };
     before.source != after.source
+        || before.news != after.news
         || before.inventory_owner != after.inventory_owner
         || before.report != HostReport { service, ..after.report.clone() }
 }

@@ -41,6 +41,8 @@ pub struct Order {
     pub same_subtree: Vec<Vec<String>>,
     /// Alternates of each server.
     pub alternates: usize,
+    /// Whether a zone that no host aggregate has fails the request.
+    pub zone_must_exist: bool,
     /// Claims nothing.
     pub dry_run: bool,
     /// Consumers that count as gone; of a dry run.
@@ -115,6 +117,7 @@ impl Order {
         Ok(Self {
             // A rebuild stays where it is: its host is only checked.
             dry_run: asked.dry_run || request.is_rebuild(),
+            zone_must_exist: true,
             as_if_released: asked.as_if_released,
             request,
             instances,

@@ -17,6 +17,7 @@ use stowplan_placement::claims::{
 };
 
 use super::answer::AllocationRequest;
+use super::call::BusCall;
 use super::decide::{Decided, Means, checked};
 use super::group::joined;
 use super::query::{Asked, translate};
@@ -79,7 +80,7 @@ pub(super) fn claim(
 }
 
 /// What a consumer holds, as a claim.
-fn held(image: &Image, consumer: &Consumer) -> Vec<ProviderClaim> {
+pub(super) fn held(image: &Image, consumer: &Consumer) -> Vec<ProviderClaim> {
     let mut claims: Vec<ProviderClaim> = Vec::new();
     for allocation in &consumer.allocations {
         let provider = image.providers.uuid(allocation.provider);
@@ -103,6 +104,7 @@ pub(super) fn commit(
     means: Means<'_>,
     decided: &Decided,
     header: Option<&DecisionRow>,
+    call: Option<&BusCall>,
 ) -> Result<Change, Lost> {
     if image.seq() != decided.seq {
         still_valid(image, means, decided)?;
@@ -122,7 +124,9 @@ pub(super) fn commit(
         claims.push(claim);
     }
     let records = allocation_records(image, &claims, means.now).map_err(lost)?;
+    let call = call.map(|call| call.row(image, &records, &decided.selections(), means.now));
     let mut change = Change { kind: "servers.place".to_owned(), records };
+    change.records.extend(call.map(|row| Record::Call(Box::new(row))));
     if let Some(row) = group.and_then(|uuid| image.server_groups.get(uuid)) {
         let row = join(image, row, &order.instances, means.now);
         change.push(Record::ServerGroup(row));

@@ -8,6 +8,7 @@
 //! anew. The last try is decided inside the mutation: nobody is faster then.
 
 mod answer;
+mod call;
 mod candidates;
 mod check;
 mod claim;
@@ -24,9 +25,12 @@ mod trials;
 mod unlock;
 
 pub use answer::{AllocationRequest, Destination, Destinations, Selection};
+pub use call::{BusCall, CallAnswer, Undone, WriteAnswer, call_uuid, undo_call};
+pub(crate) use call::{delivered, forget};
 pub(crate) use candidates::Pool;
 pub use check::{MAX_ALTERNATES, MAX_INSTANCES, Order};
 pub use claim::CONSUMER_TYPE;
+pub use decide::Stage;
 pub(crate) use decide::{Decided, Failure, Means, Refused, decide};
 pub use hint::{HintAnswer, SchedulingHint};
 pub(crate) use query::{Asked, Site, query_string, translate};
@@ -34,4 +38,4 @@ pub(crate) use reasons::why;
 pub(crate) use record::VERSION;
 pub use refusal::Refusal;
 pub use request::{GroupRef, Hints, RequestedGroup, SelectRequest, read_request};
-pub(crate) use run::Run;
+pub(crate) use run::{Found, Run};

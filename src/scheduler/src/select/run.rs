@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use stowplan_ledger::rows::DecisionRow;
+use stowplan_ledger::rows::{CallRow, DecisionRow};
 use stowplan_ledger::{Change, Image, Ledger, Record, Unavailable, WriteError};
 use stowplan_model::{Micros, Uuid};
 
 use super::answer::Destinations;
+use super::call::{BusCall, call_uuid};
 use super::check::Order;
 use super::claim::{Lost, commit};
 use super::decide::{Decided, Failure, Means, Refused, Trace, decide};
@@ -34,6 +35,8 @@ pub(crate) struct Run<'a> {
     pub now: Micros,
     /// Id of the decision to record; none when none is kept.
     pub decision: Option<Uuid>,
+    /// The call that it answers.
+    pub call: Option<Arc<BusCall>>,
 }
 
 /// What a mutation that decides or commits comes back with.
@@ -42,6 +45,16 @@ enum Ended {
     Done(Arc<Decided>),
     /// No valid host, decided inside the mutation.
     NoHost(Box<Refused>),
+    /// The call was answered already.
+    Answered(Arc<CallRow>),
+}
+
+/// What a request comes to.
+pub(crate) enum Found {
+    /// Destinations.
+    Now(Destinations),
+    /// A call that was answered already.
+    Before(Arc<CallRow>),
 }
 
 fn means<'a>(prepared: &'a Prepared, order: &'a Order, now: Micros) -> Means<'a> {
@@ -54,7 +67,7 @@ impl Run<'_> {
     /// # Errors
     /// No valid host, a request that cannot be judged, or a ledger that cannot
     /// write.
-    pub async fn go(self) -> Result<Destinations, WriteError<SchedulerError>> {
+    pub async fn go(self) -> Result<Found, WriteError<SchedulerError>> {
         let most = self.prepared.settings.scheduler.max_attempts.max(1);
         let mut conflicts: Vec<String> = Vec::new();
         loop {
@@ -70,10 +83,13 @@ impl Run<'_> {
             };
             if let Some(decided) = decided.as_ref().filter(|_| self.order.dry_run) {
                 self.record_alone(&Outcome::Found(decided)).await?;
-                return Ok(self.answer(decided.clone(), conflicts));
+                return Ok(Found::Now(self.answer(decided.clone(), conflicts)));
             }
             match self.commit(decided).await {
-                Ok(Ended::Done(decided)) => return Ok(self.answer(decided, conflicts)),
+                Ok(Ended::Done(decided)) => {
+                    return Ok(Found::Now(self.answer(decided, conflicts)));
+                }
+                Ok(Ended::Answered(row)) => return Ok(Found::Before(row)),
                 Ok(Ended::NoHost(refused)) => return self.refuse(*refused, conflicts).await,
                 Err(WriteError::Refused(Lost::Race(reason))) => {
                     tracing::debug!(request_id = self.request_id, %reason, "decided again");
@@ -101,7 +117,13 @@ impl Run<'_> {
     async fn commit(&self, decided: Option<Arc<Decided>>) -> Result<Ended, WriteError<Lost>> {
         let (prepared, order) = (self.prepared.clone(), self.order.clone());
         let (now, id, request_id) = (self.now, self.decision, self.request_id.to_owned());
+        let call = self.call.clone();
         let propose = move |image: &Image| {
+            if let Some(call) = &call
+                && let Some(row) = image.calls.get(call_uuid(&call.msg_id))
+            {
+                return Ok((Change::nothing(), Ended::Answered(row.clone())));
+            }
             let means = means(&prepared, &order, now);
             let decided = match &decided {
                 Some(decided) => decided.clone(),
@@ -115,7 +137,7 @@ impl Run<'_> {
             };
             let outcome = Outcome::Found(&decided);
             let header = id.map(|id| record::header(id, &request_id, &order, &outcome, now));
-            let change = commit(image, means, &decided, header.as_ref())?;
+            let change = commit(image, means, &decided, header.as_ref(), call.as_deref())?;
             Ok((change, Ended::Done(decided)))
         };
         self.ledger.write(self.request_id, propose).await
@@ -148,12 +170,13 @@ impl Run<'_> {
         &self,
         refused: Refused,
         conflicts: Vec<String>,
-    ) -> Result<Destinations, WriteError<SchedulerError>> {
+    ) -> Result<Found, WriteError<SchedulerError>> {
         let (prepared, order, now) = (self.prepared.clone(), self.order.clone(), self.now);
+        let stage = refused.stage;
         let found = move || (why(&refused, means(&prepared, &order, now)), refused);
         let (reasons, refused) = self.beside.run(found).await?;
         self.record_alone(&Outcome::Refused(&refused, &reasons)).await?;
-        let refusal = Refusal { decision_id: self.decision, reasons: reasons.shown() };
+        let refusal = Refusal { decision_id: self.decision, stage, reasons: reasons.shown() };
         self.keep(move || refused.trace, reasons, conflicts);
         Err(WriteError::Refused(SchedulerError::NoValidHost(Box::new(refusal))))
     }

@@ -21,6 +21,7 @@ impl Snapshot {
             name: name.to_owned(),
             hosts: Vec::new(),
             metadata: metadata.clone(),
+            external_id: None,
             created: self.now,
             updated: self.now,
         };

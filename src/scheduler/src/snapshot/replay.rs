@@ -72,8 +72,7 @@ impl Replayed {
     /// Why there is no valid host, if there is none.
     #[must_use]
     pub fn refusal(&self) -> Option<String> {
-        let refusal = Refusal { decision_id: None, reasons: self.reasons.clone() };
-        self.selections.is_empty().then(|| refusal.to_string())
+        self.selections.is_empty().then(|| Refusal::sentence(&self.reasons))
     }
 }
 

@@ -21,6 +21,8 @@ const TALKATIVE: &[(&str, LevelFilter, LevelFilter)] = &[
     ("sea_orm_migration", LevelFilter::WARN, LevelFilter::INFO),
     ("actix_server", LevelFilter::WARN, LevelFilter::INFO),
     ("mio", LevelFilter::WARN, LevelFilter::WARN),
+    ("lapin", LevelFilter::OFF, LevelFilter::WARN),
+    ("async_rs", LevelFilter::OFF, LevelFilter::WARN),
 ];
 
 /// The switch for how much is logged.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use std::{net::TcpListener, sync::Arc};
 use stowplan_api::ApiState;
+use stowplan_bus::{Bus, Parts};
 use stowplan_config::Settings;
 use stowplan_engine::Engine;
 use stowplan_ledger::Ledger;
@@ -82,11 +83,20 @@ impl Service {
         mut orders: UnboundedReceiver<Order>,
         mut reload: impl FnMut(&ArcSwap<Settings>),
     ) -> Result<(), Fault> {
+        let bus = self.runtime.block_on(async {
+            Bus::start(Parts {
+                scheduler: self.scheduler.clone(),
+                settings: self.settings.clone(),
+                clock: Arc::new(clock::now),
+                hostname: hostname(),
+            })
+        });
         let state = ApiState {
             ledger: self.ledger.clone(),
             scheduler: self.scheduler.clone(),
             settings: self.settings.clone(),
             clock: Arc::new(clock::now),
+            bus: bus.as_ref().map(Bus::status),
         };
         let tasks = background::start(self.runtime.handle(), &self.ledger, &self.settings);
         let http = Builder::new_current_thread().enable_all().build()?;
@@ -116,11 +126,23 @@ impl Service {
             }
         });
         self.runtime.block_on(async {
+            if let Some(bus) = bus {
+                bus.stop().await;
+            }
             tasks.stop().await;
             self.scheduler.drain().await;
             self.ledger.close().await;
         });
         served.context("the HTTP server broke off")?;
         Ok(())
+    }
+}
+
+/// The name of this machine.
+fn hostname() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "localhost".to_owned(),
+        name => name.to_owned(),
     }
 }

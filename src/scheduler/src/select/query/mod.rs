@@ -69,7 +69,7 @@ impl<'a> Asked<'a> {
             image: checked.image(),
             groups: &order.groups,
             same_subtree: &order.same_subtree,
-            zone_must_exist: true,
+            zone_must_exist: order.zone_must_exist,
         }
     }
 }

@@ -1,0 +1,6 @@
+//! Calls and casts: what they ask and how they are answered.
+
+pub mod interface;
+pub mod refusals;
+pub mod request;
+pub mod selections;

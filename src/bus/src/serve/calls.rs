@@ -1,0 +1,162 @@
+//! One call of select_destinations, from the message to its answer.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use stowplan_ledger::Image;
+use stowplan_model::Uuid;
+use stowplan_scheduler::Call;
+use stowplan_scheduler::select::{BusCall, Destination, SelectRequest, call_uuid};
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::task::JoinHandle;
+
+use super::Hub;
+use super::delivery::Answer;
+use super::freshness::too_late;
+use super::status::Counter;
+use crate::link::properties;
+use crate::rpc::refusals;
+use crate::rpc::request::{self, SelectCall};
+use crate::rpc::selections::{self, Form, NumaLimits};
+use crate::wire::failure::Failure;
+use crate::wire::message::{Caller, Message};
+use crate::wire::{envelope, reply};
+
+/// The hint by which a caller says that a server stays where it is.
+const CHECK_TYPE: &str = "_nova_check_type";
+
+/// A call that was taken from its queue.
+pub(super) struct Taken {
+    /// The call.
+    pub message: Message,
+    /// It was sent after this; none where that is not known.
+    pub sent_after: Option<Instant>,
+    /// Milliseconds that its caller waits in all.
+    pub expires_in: Option<u64>,
+}
+
+impl Hub {
+    /// Decides a call and answers it.
+    pub(super) async fn select(self: Arc<Self>, taken: Taken, permit: OwnedSemaphorePermit) {
+        let Some(caller) = taken.message.caller.clone() else {
+            tracing::warn!(
+                request_id = taken.message.context.request_id,
+                "nobody waits for these destinations: none are claimed"
+            );
+            return;
+        };
+        let signs = self.show_life(&caller);
+        let (answer, kept) = self.decide(&taken, &caller).await;
+        if let Some(signs) = signs {
+            signs.abort();
+        }
+        drop(permit);
+        let Caller { msg_id, reply_queue, .. } = caller;
+        self.deliver(Answer { msg_id, queue: reply_queue, answer, kept }).await;
+    }
+
+    /// The answer to a call, and under which the ledger keeps it.
+    async fn decide(&self, taken: &Taken, caller: &Caller) -> (String, Option<Uuid>) {
+        let image = self.scheduler.ledger().image();
+        if let Some(row) = image.calls.get(call_uuid(&caller.msg_id)) {
+            self.status.add(Counter::Repeated, 1);
+            return (row.answer.clone(), Some(row.uuid));
+        }
+        if let Some(waited) = self.is_too_late(taken, caller) {
+            self.status.add(Counter::TooLate, 1);
+            let request_id = &taken.message.context.request_id;
+            tracing::warn!(request_id, waited, "a call's caller may have given up: not decided");
+            return (reply::answer(&Err(Failure::too_late(waited))), None);
+        }
+        let attempts = self.settings.load().scheduler.max_attempts;
+        match request::read(&taken.message.args, attempts) {
+            Ok(call) => self.claim(&taken.message, caller, call).await,
+            Err(failure) => (reply::answer(&Err(failure)), None),
+        }
+    }
+
+    /// Seconds that a call may have waited, if that is longer than its caller
+    /// does.
+    fn is_too_late(&self, taken: &Taken, caller: &Caller) -> Option<u64> {
+        let monitored = caller.patience.filter(|seconds| *seconds > 0).map(Duration::from_secs);
+        let whole = taken.expires_in.map(Duration::from_millis);
+        let patience = [monitored, whole].into_iter().flatten().min()?;
+        let context = taken.message.context.time;
+        too_late(taken.sent_after, Instant::now(), context, (self.clock)(), patience)
+    }
+
+    async fn claim(
+        &self,
+        message: &Message,
+        caller: &Caller,
+        call: SelectCall,
+    ) -> (String, Option<Uuid>) {
+        let SelectCall { asked, objects } = call;
+        let form = Form { objects, rebuild: is_rebuild(&asked) };
+        let limited = asked.numa_topology.as_ref().is_some_and(|it| !it.cells.is_empty());
+        let ledger = self.scheduler.ledger().clone();
+        let write = move |selections: &[_]| {
+            let image = ledger.image();
+            let numa = |to: &Destination| limited.then(|| numa_limits(&image, to)).flatten();
+            reply::answer(&Ok(selections::result(selections, form, numa)))
+        };
+        let context = &message.context;
+        let bus = BusCall {
+            msg_id: caller.msg_id.clone(),
+            unique_id: message.unique_id.clone().unwrap_or_default(),
+            reply_queue: caller.reply_queue.clone(),
+            write: Box::new(write),
+        };
+        let call = Call { request_id: &context.request_id, now: (self.clock)() };
+        let owner = (context.project_id.as_str(), context.user_id.as_str());
+        match self.scheduler.answer_call(call, asked, owner, bus).await {
+            Ok(answer) => {
+                self.status.add(Counter::Repeated, u64::from(answer.repeated));
+                (answer.answer, answer.kept)
+            }
+            Err(error) => {
+                let failure = refusals::failure(&error);
+                let request_id = &context.request_id;
+                tracing::info!(request_id, reason = failure.message, "no destinations");
+                (reply::answer(&Err(failure)), None)
+            }
+        }
+    }
+
+    /// Tells a caller that wants to know, twice in the time that it waits, that
+    /// its call is worked on.
+    fn show_life(self: &Arc<Self>, caller: &Caller) -> Option<JoinHandle<()>> {
+        let interval = Duration::from_millis(caller.patience? * 500);
+        if interval < Duration::from_secs(1) {
+            return None;
+        }
+        let (hub, caller) = (self.clone(), caller.clone());
+        Some(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(interval).await;
+                let text = reply::sign_of_life(&caller.msg_id, Uuid::new_v4());
+                let body = envelope::seal(&text);
+                let queue = &caller.reply_queue;
+                let sent = hub.replies.send("", queue, true, &body, properties()).await;
+                if let Err(error) = sent {
+                    tracing::debug!(%error, "a sign of life was not sent");
+                }
+            }
+        }))
+    }
+}
+
+fn is_rebuild(asked: &SelectRequest) -> bool {
+    asked.scheduler_hints.0.get(CHECK_TYPE).is_some_and(|values| values == &["rebuild"])
+}
+
+/// In which ratios the NUMA cells of a host may be promised; none for a host that
+/// tells of no cells.
+fn numa_limits(image: &Image, to: &Destination) -> Option<NumaLimits> {
+    let report = &image.hosts.get(to.compute_node_uuid)?.row.report;
+    report.numa_cells.as_ref()?;
+    Some(NumaLimits {
+        cpu: report.cpu_allocation_ratio.unwrap_or(1.0),
+        ram: report.ram_allocation_ratio.unwrap_or(1.0),
+    })
+}

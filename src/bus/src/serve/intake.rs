@@ -1,0 +1,141 @@
+//! What is done with each message of a call queue: read, told from copies,
+//! acknowledged, handed on. One after the other, so that casts keep their order.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use lapin::message::Delivery;
+use lapin::options::{BasicAckOptions, BasicRejectOptions};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+
+use super::Hub;
+use super::calls::Taken;
+use super::casts::Cast;
+use super::dead::Unread;
+use super::delivery::Answer;
+use super::status::Counter;
+use crate::rpc::interface::{self, Method};
+use crate::wire::envelope;
+use crate::wire::failure::Failure;
+use crate::wire::message::Message;
+use crate::wire::reply::{self, Outcome};
+
+/// A message that has arrived.
+pub(super) struct Arrival {
+    /// The message.
+    pub delivery: Delivery,
+    /// The queue it came from.
+    pub queue: Arc<str>,
+    /// It was sent after this; none where that is not known.
+    pub sent_after: Option<Instant>,
+}
+
+impl Hub {
+    /// Takes messages until no more come.
+    /// Once the session is not `open` any more, what is left is not taken.
+    pub(super) async fn take_in(
+        self: Arc<Self>,
+        mut arrivals: mpsc::UnboundedReceiver<Arrival>,
+        open: Arc<AtomicBool>,
+    ) {
+        while let Some(arrival) = arrivals.recv().await {
+            // The bound on work in flight: what is not taken waits at the broker.
+            let Ok(permit) = self.permits.clone().acquire_owned().await else { return };
+            if !open.load(Ordering::Relaxed) {
+                return;
+            }
+            self.take(arrival, permit).await;
+        }
+    }
+
+    async fn take(self: &Arc<Self>, arrival: Arrival, permit: OwnedSemaphorePermit) {
+        let Arrival { delivery, queue, sent_after } = arrival;
+        let kind = delivery.properties.content_type().as_ref().map(|kind| kind.as_str());
+        let fields = match envelope::open(kind, &delivery.data) {
+            Ok(fields) => fields,
+            Err(error) => return self.refuse(delivery, &queue, error.to_string()).await,
+        };
+        let message = Message::read(fields);
+        let copy = message.unique_id.as_ref().is_some_and(|id| self.duplicates.knows(id));
+        // One that is not acknowledged comes again, here or elsewhere.
+        if !matches!(delivery.acker.ack(BasicAckOptions::default()).await, Ok(true)) {
+            return;
+        }
+        if copy {
+            self.status.add(Counter::Duplicates, 1);
+            return;
+        }
+        if let Some(id) = &message.unique_id {
+            self.duplicates.remember(id);
+        }
+        let counter = if message.caller.is_some() { Counter::Calls } else { Counter::Casts };
+        self.status.add(counter, 1);
+        let expiration = delivery.properties.expiration().as_ref();
+        let expires_in = expiration.and_then(|text| text.as_str().parse().ok());
+        match interface::find(&message) {
+            Ok(Method::SelectDestinations) => {
+                let taken = Taken { message, sent_after, expires_in };
+                let hub = self.clone();
+                self.tasks.spawn(async move { hub.select(taken, permit).await });
+            }
+            Ok(Method::Ping) => {
+                let arg = message.args.get("arg").cloned().unwrap_or_default();
+                let pong = serde_json::json!({"service": "scheduler", "arg": arg});
+                self.answer(&message, &Ok(pong), permit);
+            }
+            Ok(Method::GetBackdoorPort) => {
+                self.answer(&message, &Ok(serde_json::Value::Null), permit);
+            }
+            Ok(method) => {
+                let _ = self.casts.send(Cast { method, message, permit });
+            }
+            Err(failure) => self.answer(&message, &Err(failure), permit),
+        }
+    }
+
+    /// Answers a message that claims nothing; a failing cast is only told in the
+    /// log.
+    pub(super) fn answer(
+        self: &Arc<Self>,
+        message: &Message,
+        outcome: &Outcome,
+        permit: OwnedSemaphorePermit,
+    ) {
+        drop(permit);
+        if let Err(failure) = outcome {
+            told(message, failure);
+        }
+        let Some(caller) = &message.caller else { return };
+        let answer = Answer {
+            msg_id: caller.msg_id.clone(),
+            queue: caller.reply_queue.clone(),
+            answer: reply::answer(outcome),
+            kept: None,
+        };
+        let hub = self.clone();
+        self.tasks.spawn(async move { hub.deliver(answer).await });
+    }
+
+    /// A message that cannot be read: a copy for people, then away with it.
+    async fn refuse(&self, delivery: Delivery, queue: &str, reason: String) {
+        self.status.add(Counter::Unreadable, 1);
+        tracing::warn!(queue, reason, "a message cannot be read and is dropped");
+        let options = BasicRejectOptions { requeue: false };
+        let Delivery { data, properties, acker, .. } = delivery;
+        self.dead.take(Unread { queue: queue.to_owned(), reason, body: data, properties });
+        if let Err(error) = acker.reject(options).await {
+            tracing::debug!(%error, "an unreadable message comes again");
+        }
+    }
+}
+
+fn told(message: &Message, failure: &Failure) {
+    let (method, request_id) = (&message.method, &message.context.request_id);
+    let (class, reason) = (&failure.class, &failure.message);
+    if message.caller.is_some() {
+        tracing::debug!(%method, request_id, class, reason, "a call fails");
+    } else {
+        tracing::warn!(%method, request_id, class, reason, "a cast fails");
+    }
+}

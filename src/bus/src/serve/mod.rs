@@ -1,0 +1,192 @@
+//! The bus at work: what comes is read, decided and answered.
+
+mod calls;
+mod casts;
+mod dead;
+mod delivery;
+mod duplicates;
+mod freshness;
+mod intake;
+mod session;
+mod status;
+mod tasks;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use stowplan_config::{Rabbit, Settings};
+use stowplan_model::Micros;
+use stowplan_scheduler::Scheduler;
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::task::JoinHandle;
+
+use crate::link::{Dialler, Names, Post};
+use casts::Cast;
+use dead::Dead;
+use delivery::Deliveries;
+use duplicates::Duplicates;
+use freshness::Freshness;
+pub use status::{Counter, Link, Status};
+use tasks::Tasks;
+
+/// The clock of the service.
+pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
+
+/// How long calls under way may take to end when the service stops.
+const FAREWELL: Duration = Duration::from_secs(10);
+/// Between two looks for answers that may be forgotten.
+const TRIM: Duration = Duration::from_secs(60);
+
+/// What the bus works with.
+pub struct Parts {
+    /// Where requests are decided and the ledger is changed.
+    pub scheduler: Scheduler,
+    /// The options in force.
+    pub settings: Arc<ArcSwap<Settings>>,
+    /// The clock.
+    pub clock: Clock,
+    /// The name of this machine.
+    pub hostname: String,
+}
+
+/// What all tasks of the bus share.
+struct Hub {
+    scheduler: Scheduler,
+    settings: Arc<ArcSwap<Settings>>,
+    clock: Clock,
+    names: Names,
+    dialler: Arc<Dialler>,
+    replies: Arc<Post>,
+    status: Arc<Status>,
+    permits: Arc<Semaphore>,
+    duplicates: Duplicates,
+    freshness: Freshness,
+    deliveries: Deliveries,
+    dead: Dead,
+    casts: mpsc::UnboundedSender<Cast>,
+    tasks: Tasks,
+}
+
+impl Hub {
+    fn options(&self) -> &Rabbit {
+        self.dialler.options()
+    }
+}
+
+/// The bus, started.
+pub struct Bus {
+    status: Arc<Status>,
+    hub: Arc<Hub>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+    note: JoinHandle<()>,
+}
+
+impl Bus {
+    /// Starts the bus on the current tokio runtime, if there is a
+    /// `transport_url`.
+    #[must_use]
+    pub fn start(parts: Parts) -> Option<Self> {
+        let Parts { scheduler, settings, clock, hostname } = parts;
+        let options = settings.load_full();
+        let Some(url) = options.default.transport_url.clone() else {
+            tracing::info!("[DEFAULT] transport_url is not set: there is no message bus");
+            return None;
+        };
+        let host = options.default.host.clone().unwrap_or_else(|| hostname.clone());
+        let rabbit = options.oslo_messaging_rabbit.clone();
+        tracing::info!(%url, host, "the message bus is on");
+        let dialler = Arc::new(Dialler::new(url, rabbit, "stowplan".to_owned()));
+        let (delivered, to_note) = mpsc::unbounded_channel();
+        let (casts, to_apply) = mpsc::unbounded_channel();
+        let rpc = &options.stowplan_rpc;
+        let aside = Arc::new(Post::new(dialler.clone()));
+        let hub = Arc::new(Hub {
+            names: Names::new(&options, &host, &hostname),
+            replies: Arc::new(Post::new(dialler.clone())),
+            status: Arc::default(),
+            permits: Arc::new(Semaphore::new(rpc.max_in_flight as usize)),
+            duplicates: Duplicates::default(),
+            freshness: Freshness::default(),
+            deliveries: Deliveries::new(delivered),
+            dead: Dead::start(aside, rpc.dead_queue.clone(), rpc.dead_max_length),
+            casts,
+            tasks: Tasks::default(),
+            dialler,
+            scheduler: scheduler.clone(),
+            settings,
+            clock: clock.clone(),
+        });
+        let note = tokio::spawn(delivery::note(scheduler, clock, to_note));
+        let (stop, stopped) = watch::channel(false);
+        let tasks = vec![
+            tokio::spawn(hub.clone().listen(stopped.clone())),
+            tokio::spawn(hub.clone().apply_casts(to_apply)),
+            tokio::spawn(hub.clone().keep_house(stopped)),
+        ];
+        Some(Self { status: hub.status.clone(), hub, stop, tasks, note })
+    }
+
+    /// How the bus is.
+    #[must_use]
+    pub fn status(&self) -> Arc<Status> {
+        self.status.clone()
+    }
+
+    /// Takes no more messages, ends what is under way, closes the connections.
+    /// An answer that is not delivered by then is by the next process.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let Self { hub, mut tasks, note, .. } = self;
+        tasks.remove(0).await.unwrap_or_else(|error| broke_off(&error));
+        let left = hub.tasks.wait(FAREWELL).await;
+        if left > 0 {
+            tracing::warn!(left, "answers are still under way; the next process delivers them");
+        }
+        for task in tasks {
+            task.abort();
+        }
+        hub.replies.close().await;
+        hub.status.set(Link::Stopped);
+        // The last of these lets go of the deliveries to be noted.
+        drop(hub);
+        if tokio::time::timeout(FAREWELL, note).await.is_err() {
+            tracing::warn!("deliveries were not noted in time");
+        }
+    }
+}
+
+fn broke_off(error: &tokio::task::JoinError) {
+    tracing::error!(%error, "a task of the message bus broke off");
+}
+
+impl Hub {
+    /// Looks after answers: those that nobody delivers, and those that are old.
+    async fn keep_house(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+        let mut rounds = 0u32;
+        loop {
+            let stopping = stop.wait_for(|stop| *stop);
+            if tokio::time::timeout(delivery::SWEEP, stopping).await.is_ok() {
+                return;
+            }
+            self.sweep();
+            rounds += 1;
+            if u64::from(rounds) * delivery::SWEEP.as_secs() >= TRIM.as_secs() {
+                rounds = 0;
+                self.forget().await;
+            }
+        }
+    }
+
+    async fn forget(&self) {
+        let settings = self.settings.load_full();
+        let rpc = &settings.stowplan_rpc;
+        let age = i64::try_from(rpc.answers_max_age.as_micros()).unwrap_or(i64::MAX);
+        let oldest = Micros((self.clock)().0.saturating_sub(age));
+        let most = rpc.answers_max_rows as usize;
+        if let Err(error) = self.scheduler.forget_calls(oldest, most).await {
+            tracing::warn!(%error, "old answers could not be forgotten");
+        }
+    }
+}

@@ -48,12 +48,6 @@ impl Hosts {
         &self.table
     }
 
-    /// Sets the columns of hosts that are known by these alone: those of a cloud
-    /// elsewhere, of which there is only a snapshot.
-    pub fn set_table(&mut self, table: HostTable) {
-        self.table = table;
-    }
-
     /// A host by the uuid of its compute node.
     #[must_use]
     pub fn get(&self, uuid: Uuid) -> Option<&Arc<Host>> {
@@ -171,6 +165,13 @@ fn key(row: &HostRow) -> (Arc<str>, Arc<str>) {
 }
 
 impl Image {
+    /// Sets the columns of hosts that are known by these alone: those of a cloud
+    /// elsewhere, of which there is only a snapshot.
+    pub fn set_host_table(&mut self, table: HostTable) {
+        self.hosts.table = table;
+        self.memo.forget_hosts();
+    }
+
     /// The service that runs a host: its first one.
     #[must_use]
     pub fn service_of(&self, host: &str) -> Option<&Arc<ServiceRow>> {
@@ -216,7 +217,10 @@ impl Image {
                 self.hosts.forget_name(&before.row);
                 before.ix
             }
-            None => self.hosts.table.free_ix(),
+            None => {
+                self.memo.forget_hosts();
+                self.hosts.table.free_ix()
+            }
         };
         let row = Arc::new(row.clone());
         self.hosts.by_name.insert(key(&row), row.uuid);

@@ -14,6 +14,7 @@ pub mod groups;
 pub mod hosts;
 pub mod ids;
 pub mod mask;
+pub mod memo;
 pub mod names;
 pub mod providers;
 pub mod usage;
@@ -61,6 +62,7 @@ pub struct Image {
     pub calls: groups::Calls,
     /// How new what was learnt from the message bus is.
     pub stamps: groups::Stamps,
+    memo: memo::Memo,
 }
 
 impl Image {
@@ -104,6 +106,7 @@ impl Image {
             Record::ProviderGone(uuid) => {
                 let host = self.root_of(*uuid);
                 self.providers.remove(*uuid);
+                self.memo.forget_hosts();
                 host.into_iter().for_each(|host| self.recount(host));
             }
             Record::Inventories { provider, inventories } => {
@@ -127,9 +130,18 @@ impl Image {
                 self.cells.put(row.id, row.uuid, row.clone());
             }
             Record::Host(row) => self.apply_host(row),
-            Record::HostGone(uuid) => self.hosts.remove(*uuid),
-            Record::Service(row) => self.apply_service(row),
-            Record::ServiceGone(uuid) => self.remove_service(*uuid),
+            Record::HostGone(uuid) => {
+                self.hosts.remove(*uuid);
+                self.memo.forget_hosts();
+            }
+            Record::Service(row) => {
+                self.apply_service(row);
+                self.memo.forget_services();
+            }
+            Record::ServiceGone(uuid) => {
+                self.remove_service(*uuid);
+                self.memo.forget_services();
+            }
             Record::HostAggregate(row) => {
                 let before = self.host_aggregates.put(row.id, row.uuid, row.clone());
                 self.refresh_aggregates(before.as_deref(), Some(row));
@@ -170,6 +182,9 @@ impl Image {
     /// from one host to another.
     fn apply_provider(&mut self, row: &ProviderRow) {
         let before = self.root_of(row.uuid);
+        if before.is_none() {
+            self.memo.forget_hosts();
+        }
         self.providers.put(row);
         let after = self.root_of(row.uuid);
         if before != after {

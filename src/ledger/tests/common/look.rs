@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use stowplan_engine::{Figure, view::HostView};
 use stowplan_ledger::{
     Image, Record,
-    image::{block::Block, consumers::Consumer, ids::Kind, providers::At, usage::Usage},
+    image::{
+        block::Block, consumers::Consumer, ids::Kind, memo::RootHost, providers::At, usage::Usage,
+    },
     rows::HostRow,
 };
 
@@ -163,10 +165,18 @@ fn batch(image: &Image, derived: &mut Vec<String>) {
     assert_eq!(orphans.count(), 0, "tasks without their job");
 }
 
-/// What is over capacity, or counted wrongly.
+/// What is over capacity, counted wrongly, or remembered of an earlier image.
 pub fn faults(image: &Image) -> Vec<String> {
     let mut faults = Vec::new();
+    let table = image.hosts.table();
     for at in image.providers.iter() {
+        let provider = image.providers.get(at).unwrap();
+        let host = table.host_of_node(provider.uuid);
+        let found = host.map(|host| RootHost { host, id: provider.id });
+        let known = image.root_hosts().get(at.0 as usize).copied().flatten();
+        if known != found {
+            faults.push(format!("{at:?}: {known:?} known, {found:?} found"));
+        }
         for class in CLASSES.iter().filter_map(|class| image.classes.ix(class)) {
             let used = image.providers.used(at, class);
             let held: i64 = image
@@ -181,6 +191,13 @@ pub fn faults(image: &Image) -> Vec<String> {
                 faults.push(format!("{at:?} {class:?}: used {used}, held {held} of {capacity}"));
             }
         }
+    }
+    let known = image.root_hosts().iter().flatten().count();
+    let found = image.providers.iter().filter_map(|at| image.providers.get(at));
+    let found = found.filter(|provider| table.host_of_node(provider.uuid).is_some()).count();
+    let lowest = image.services.iter().map(|service| service.version).min();
+    if known != found || image.lowest_service_version() != lowest {
+        faults.push(format!("{known} hosts known, {found} found; or not version {lowest:?}"));
     }
     faults
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use stowplan_engine::table::HostIx;
 use stowplan_engine::{HostSet, HostTable, HostView, Kept, Offers};
 use stowplan_ledger::Image;
-use stowplan_ledger::image::providers::At;
+use stowplan_ledger::image::{memo::RootHost, providers::At};
 use stowplan_model::Uuid;
 use stowplan_model::request::ScheduleRequest;
 use stowplan_placement::candidates::{CandidateQuery, Search};
@@ -56,24 +56,25 @@ impl<'a> Pool<'a> {
         let mut searches = Vec::with_capacity(queries.queries.len());
         let mut viable: Vec<Viable> = Vec::new();
         let mut seen = HostSet::with_room(table.slots());
-        let mut cells = Cells { image, request, last: None };
+        let mut cells = Cells::new(image, request);
+        let hosts = image.root_hosts();
+        let host_of = |At(place): At| hosts.get(place as usize).copied().flatten();
         for (number, query) in queries.queries.iter().enumerate() {
             let mut search = Search::new(image, query)?;
-            let mut found = |host: HostIx, root: At| {
-                if !seen.contains(host) && cells.takes(table.facts(host).cell_uuid) {
+            let mut found = |RootHost { host, id }: RootHost, root: At| {
+                if !seen.contains(host) && cells.takes(|| table.facts(host).cell_uuid) {
                     seen.insert(host);
-                    let id = image.providers.get(root).map_or(i64::MAX, |provider| provider.id);
                     viable.push(Viable { host, root, id, query: number });
                 }
             };
             match &targets {
                 Some(targets) => {
                     for host in targets {
-                        let Some(root) = image.providers.find(table.facts(*host).uuid) else {
-                            continue;
-                        };
-                        if search.is_viable(root) {
-                            found(*host, root);
+                        let root = image.providers.find(table.facts(*host).uuid);
+                        if let Some(root) = root.filter(|root| search.is_viable(*root))
+                            && let Some(host) = host_of(root)
+                        {
+                            found(host, root);
                         }
                     }
                 }
@@ -82,7 +83,7 @@ impl<'a> Pool<'a> {
                     while left > 0
                         && let Some(root) = search.next_viable()
                     {
-                        if let Some(host) = table.host_of_node(image.providers.uuid(root)) {
+                        if let Some(host) = host_of(root) {
                             found(host, root);
                             left -= 1;
                         }
@@ -175,14 +176,28 @@ pub(super) fn targets(table: &HostTable, request: &ScheduleRequest) -> Option<Ve
 /// The cells that a request may go to.
 struct Cells<'a> {
     image: &'a Image,
-    request: &'a ScheduleRequest,
+    /// The cell that it may not leave.
+    bound: Option<Uuid>,
+    /// Whether it may go to all.
+    all: bool,
     /// What was said last, since most hosts are in the cell of the one before.
     last: Option<(Option<Uuid>, bool)>,
 }
 
-impl Cells<'_> {
+impl<'a> Cells<'a> {
+    fn new(image: &'a Image, request: &ScheduleRequest) -> Self {
+        let destination = request.requested_destination.as_ref();
+        let bound = destination.filter(|d| !d.allow_cross_cell_move).and_then(|d| d.cell);
+        let all = bound.is_none() && image.cells.iter().all(|row| !row.disabled);
+        Self { image, bound, all, last: None }
+    }
+
     /// Whether a cell takes part and the request may go there.
-    fn takes(&mut self, cell: Option<Uuid>) -> bool {
+    fn takes(&mut self, cell: impl FnOnce() -> Option<Uuid>) -> bool {
+        if self.all {
+            return true;
+        }
+        let cell = cell();
         if let Some((asked, takes)) = self.last
             && asked == cell
         {
@@ -190,9 +205,7 @@ impl Cells<'_> {
         }
         let cells = &self.image.cells;
         let open = cell.is_none_or(|cell| cells.get(cell).is_none_or(|row| !row.disabled));
-        let destination = self.request.requested_destination.as_ref();
-        let bound = destination.filter(|destination| !destination.allow_cross_cell_move);
-        let takes = open && bound.and_then(|d| d.cell).is_none_or(|wanted| cell == Some(wanted));
+        let takes = open && self.bound.is_none_or(|wanted| cell == Some(wanted));
         self.last = Some((cell, takes));
         takes
     }

@@ -55,7 +55,7 @@ impl Snapshot {
         records.extend(self.consumers()?);
         records.extend(self.rest());
         image.apply(&Change { kind: String::new(), records });
-        image.hosts.set_table(self.table());
+        image.set_host_table(self.table());
         Ok(image)
     }
 

@@ -26,6 +26,6 @@ impl Site for Image {
     }
 
     fn min_compute_version(&self) -> Option<i64> {
-        self.services.iter().map(|row| row.version).min()
+        self.lowest_service_version()
     }
 }

@@ -14,6 +14,7 @@ pub mod error;
 pub mod life;
 pub mod plugins;
 pub mod registry;
+pub mod scenario;
 pub mod session;
 pub mod spec;
 pub mod store;

@@ -1,7 +1,7 @@
 //! `allocate`: gives tasks with requests their hosts, job by job.
 
 use super::{Action, Lines, may_be_placed, waiting};
-use crate::session::{JobIx, Session, Statement, Status, TaskIx};
+use crate::session::{JobIx, Place, Session, Statement, Status, TaskIx};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 
@@ -36,7 +36,8 @@ fn serve(session: &mut Session<'_>, jobs: &[JobIx]) {
     let mut sheets = Worksheets::new();
     for &job in jobs {
         if may_be_placed(session, job) {
-            let tasks = waiting(session, job, false);
+            let tasks =
+                waiting(session, job, |task| !session.state.shape_of(task).is_best_effort());
             if !tasks.is_empty() {
                 sheets.insert(job, tasks.into());
             }
@@ -45,6 +46,9 @@ fn serve(session: &mut Session<'_>, jobs: &[JobIx]) {
     let listed = jobs.iter().copied().filter(|job| sheets.contains_key(job));
     let mut lines = Lines::of(session, listed);
     while let Some(queue) = lines.pop_queue(session) {
+        if session.tiers.overused(&session.state, queue) {
+            continue;
+        }
         let Some(job) = lines.pop_job(session, queue) else { continue };
         let Some(sheet) = sheets.get_mut(&job) else { continue };
         let mut statement = Statement::new(job);
@@ -72,8 +76,9 @@ fn place_tasks(
     sheet: &mut VecDeque<TaskIx>,
 ) {
     while let Some(task) = sheet.pop_front() {
-        let role = session.state[task].role;
-        if has_failed(session, job, role) {
+        let (queue, role) = (session.state[job].queue, session.state[task].role);
+        let allowed = session.tiers.allocatable(&session.state, queue, task);
+        if !allowed || has_failed(session, job, role) {
             continue;
         }
         if !place(session, statement, task) {
@@ -100,17 +105,17 @@ fn has_failed(session: &Session<'_>, job: JobIx, role: u32) -> bool {
     named && at.failed_roles.contains(&role)
 }
 
-/// Gives a task the best host that has room now, else the best of those where
-/// others are leaving.
+/// Gives a task the best host that has room now, else promises it the best of
+/// those where others are leaving.
 fn place(session: &mut Session<'_>, statement: &mut Statement, task: TaskIx) -> bool {
-    if let Ok(Some(host)) = session.best_host(task) {
-        return session.allocate(statement, task, host);
+    match session.best_host(task) {
+        Ok(Some(Place::Now(host))) => session.allocate(statement, task, host),
+        Ok(Some(Place::Later(host))) => {
+            session.pipeline(statement, task, host);
+            true
+        }
+        Ok(None) | Err(_) => false,
     }
-    if let Ok(Some(host)) = session.best_future_host(task) {
-        session.pipeline(statement, task, host);
-        return true;
-    }
-    false
 }
 
 /// Whether a job whose task found no host can still get its minimum.

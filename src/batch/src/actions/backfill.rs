@@ -1,7 +1,7 @@
 //! `backfill`: gives tasks that ask for nothing a place.
 
 use super::{Action, may_be_placed, waiting};
-use crate::session::{JobIx, Session, Statement};
+use crate::session::{JobIx, Place, Session, Statement, Status, TaskIx};
 
 /// Places the best-effort tasks of all valid jobs, queue by queue, job by job.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,17 +32,28 @@ impl Action for Backfill {
     }
 }
 
-/// Places what it can; it holds only if the job then has its minimum.
+/// Places what it can. It is committed if the job has its minimum, and holds
+/// until the end of the cycle otherwise.
 fn place_all(session: &mut Session<'_>, job: JobIx) {
+    let is_best_effort = |task: &TaskIx| session.state.shape_of(*task).is_best_effort();
+    let promised: Vec<TaskIx> = session.state[job]
+        .tasks
+        .iter()
+        .copied()
+        .filter(|task| session.state[*task].status == Status::Pipelined)
+        .filter(is_best_effort)
+        .collect();
+    promised.into_iter().for_each(|task| session.withdraw(task));
     let mut statement = Statement::new(job);
-    for task in waiting(session, job, true) {
-        if let Ok(Some(host)) = session.best_host(task) {
+    let tasks = waiting(session, job, |task| session.state.shape_of(task).is_best_effort());
+    for task in tasks {
+        if let Ok(Some(Place::Now(host))) = session.best_host(task) {
             session.allocate(&mut statement, task, host);
         }
     }
     if session.is_ready(job) {
         session.commit(statement);
     } else {
-        session.discard(statement);
+        session.keep(statement);
     }
 }

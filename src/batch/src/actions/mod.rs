@@ -2,13 +2,25 @@
 
 mod allocate;
 mod backfill;
+mod enqueue;
+mod evict;
+mod lines;
+mod preempt;
+mod reclaim;
+mod room;
+mod simulate;
 
 use crate::life::JobPhase;
-use crate::registry::UnknownName;
-use crate::registry::{Named, find};
-use crate::session::{Heap, JobIx, QueueIx, Session, TaskIx};
+use crate::plugins::{ArgumentFault, Arguments};
+use crate::registry::{Named, UnknownName, find};
+use crate::session::{JobIx, Session, Status, TaskIx};
 pub use allocate::Allocate;
 pub use backfill::Backfill;
+pub use enqueue::Enqueue;
+use lines::Lines;
+pub use preempt::Preempt;
+pub use reclaim::Reclaim;
+use std::collections::BTreeMap;
 
 /// A step of a cycle.
 pub trait Action: Send + Sync {
@@ -19,68 +31,48 @@ pub trait Action: Send + Sync {
     fn run(&self, session: &mut Session<'_>);
 }
 
-type Make = fn() -> Box<dyn Action>;
+type Make = fn(&Arguments) -> Result<Box<dyn Action>, ArgumentFault>;
 
 /// The actions there are.
 const ACTIONS: &[Named<Make>] = &[
-    Named { name: "allocate", make: || Box::new(Allocate) },
-    Named { name: "backfill", make: || Box::new(Backfill) },
+    Named { name: "enqueue", make: |_| Ok(Box::new(Enqueue)) },
+    Named { name: "allocate", make: |_| Ok(Box::new(Allocate)) },
+    Named { name: "backfill", make: |_| Ok(Box::new(Backfill)) },
+    Named { name: "preempt", make: |arguments| Ok(Box::new(Preempt::new(arguments)?)) },
+    Named { name: "reclaim", make: |_| Ok(Box::new(Reclaim)) },
 ];
 
-/// The actions of these names, in their order.
+/// Why actions cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ActionFault {
+    /// A name that no action has.
+    #[error("[batch] actions: {0}")]
+    Unknown(#[from] UnknownName),
+    /// An argument that cannot be used.
+    #[error(transparent)]
+    Argument(#[from] ArgumentFault),
+}
+
+/// The actions of these names, in their order, with the arguments that
+/// `[batch:<action>]` gives them.
 ///
 /// # Errors
-/// A name that no action has.
+/// A name that no action has, or an argument that cannot be used.
 pub fn actions<'a>(
     names: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<Box<dyn Action>>, UnknownName> {
-    let found = names.into_iter().map(|name| find("action", ACTIONS, name));
-    found.map(|entry| entry.map(|entry| (entry.make)())).collect()
+    arguments: &BTreeMap<String, BTreeMap<String, String>>,
+) -> Result<Vec<Box<dyn Action>>, ActionFault> {
+    let make = |name: &'a str| {
+        let entry = find("action", ACTIONS, name)?;
+        let given = arguments.get(name).cloned().unwrap_or_default();
+        Ok((entry.make)(&Arguments::new(entry.name, given))?)
+    };
+    names.into_iter().map(make).collect()
 }
 
 /// Names of all actions.
 pub fn action_names() -> impl Iterator<Item = &'static str> {
     ACTIONS.iter().map(|action| action.name)
-}
-
-/// Jobs to be served: queues in their order, in each its jobs in theirs.
-struct Lines {
-    queues: Heap<QueueIx>,
-    jobs: Vec<Heap<JobIx>>,
-}
-
-impl Lines {
-    /// Lines of these jobs.
-    fn of(session: &Session<'_>, jobs: impl IntoIterator<Item = JobIx>) -> Self {
-        let mut lines = Self { queues: Heap::new(), jobs: Vec::new() };
-        lines.jobs.resize_with(session.state.queues().count(), Heap::new);
-        for job in jobs {
-            lines.push_job(session, job);
-        }
-        for queue in session.state.queues() {
-            if !lines.jobs[queue.index()].is_empty() {
-                lines.push_queue(session, queue);
-            }
-        }
-        lines
-    }
-
-    fn pop_queue(&mut self, session: &Session<'_>) -> Option<QueueIx> {
-        self.queues.pop(|a, b| session.tiers.queue_order(&session.state, a, b))
-    }
-
-    fn push_queue(&mut self, session: &Session<'_>, queue: QueueIx) {
-        self.queues.push(queue, |a, b| session.tiers.queue_order(&session.state, a, b));
-    }
-
-    fn pop_job(&mut self, session: &Session<'_>, queue: QueueIx) -> Option<JobIx> {
-        self.jobs[queue.index()].pop(|a, b| session.tiers.job_order(&session.state, a, b))
-    }
-
-    fn push_job(&mut self, session: &Session<'_>, job: JobIx) {
-        let queue = session.state[job].queue;
-        self.jobs[queue.index()].push(job, |a, b| session.tiers.job_order(&session.state, a, b));
-    }
 }
 
 /// Whether a job may be placed in this cycle: admitted, in an open queue, and
@@ -100,15 +92,23 @@ fn may_be_placed(session: &mut Session<'_>, job: JobIx) -> bool {
     session.tiers.job_objection(&session.state, job).is_none()
 }
 
-/// Tasks of a job that wait, in their order: the best-effort ones or the
-/// others.
-fn waiting(session: &Session<'_>, job: JobIx, best_effort: bool) -> Vec<TaskIx> {
+/// Tasks of a job that wait, in their order, as far as they are wanted.
+fn waiting(session: &Session<'_>, job: JobIx, wanted: impl Fn(TaskIx) -> bool) -> Vec<TaskIx> {
     let state = &session.state;
-    let wanted = |task: &TaskIx| {
-        state[*task].status == crate::session::Status::Pending
-            && state.shape_of(*task).is_best_effort() == best_effort
-    };
-    let mut tasks: Vec<TaskIx> = state[job].tasks.iter().copied().filter(wanted).collect();
+    let waits = |task: &TaskIx| state[*task].status == Status::Pending && wanted(*task);
+    let mut tasks: Vec<TaskIx> = state[job].tasks.iter().copied().filter(waits).collect();
     tasks.sort_by(|a, b| session.tiers.task_order(state, *a, *b));
     tasks
+}
+
+/// The jobs for which others may be evicted: those that may be placed and have
+/// not their minimum.
+fn starving(session: &mut Session<'_>) -> Vec<JobIx> {
+    let jobs: Vec<JobIx> = session.state.jobs().collect();
+    let starves = |job: &JobIx| {
+        session.state[*job].phase != JobPhase::Pending
+            && may_be_placed(session, *job)
+            && session.tiers.job_starving(&session.state, *job)
+    };
+    jobs.into_iter().filter(starves).collect()
 }

@@ -136,6 +136,33 @@ impl Dims {
         Ok(dims)
     }
 
+    /// Dimensions that no ledger holds, each with its quantum, beside cpu,
+    /// memory and pods.
+    ///
+    /// # Errors
+    /// More than [`MOST_DIMS`] dimensions.
+    pub fn free<'a>(
+        quanta: impl IntoIterator<Item = (&'a str, Quantity)>,
+    ) -> Result<Self, DimsFault> {
+        let mut dims = Self::bare();
+        for (name, quantum) in quanta {
+            match dims.ix(name) {
+                Some(at) => dims.dims[at.index()].quantum = quantum,
+                None => dims.dims.push(Dim { name: name.to_owned(), class: None, quantum }),
+            }
+        }
+        if dims.dims.len() > MOST_DIMS {
+            return Err(DimsFault::TooMany(dims.dims.len() - 3));
+        }
+        Ok(dims)
+    }
+
+    /// What one unit of a dimension's count is worth.
+    #[must_use]
+    pub fn quantum(&self, dim: DimIx) -> Quantity {
+        self.dims.get(dim.index()).map_or(Quantity::units(1), |dim| dim.quantum)
+    }
+
     /// The three that are always there, in quanta of one.
     fn bare() -> Self {
         let dim = |name: &str, class: Option<&str>| Dim {

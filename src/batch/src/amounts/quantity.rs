@@ -48,6 +48,19 @@ impl Quantity {
         self.nanos == 0
     }
 
+    /// How many whole quanta it holds, rounded down. A quantum of nothing
+    /// counts as the smallest step there is.
+    #[must_use]
+    pub fn whole_quanta(self, quantum: Self) -> i64 {
+        i64::try_from(self.nanos / quantum.nanos.max(1)).unwrap_or(i64::MAX)
+    }
+
+    /// So many thousandths of a unit.
+    #[must_use]
+    pub const fn milli(thousandths: u32) -> Self {
+        Self { nanos: thousandths as i128 * (NANOS / 1_000) }
+    }
+
     /// How many quanta hold it, rounded up. A quantum of nothing counts as the
     /// smallest step there is.
     #[must_use]

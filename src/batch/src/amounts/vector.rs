@@ -88,6 +88,13 @@ impl Amounts {
         self.positive().all(|(dim, value)| value <= room(dim))
     }
 
+    /// Whether this is nowhere above what `room` says, not even where nothing
+    /// is asked for: a host that has given more than it has takes nothing.
+    #[must_use]
+    pub fn within(&self, room: impl Fn(DimIx) -> i64) -> bool {
+        self.iter().all(|(dim, value)| value <= room(dim))
+    }
+
     /// The largest share of `total` over the dimensions in which that has
     /// something; 0 when there are none.
     #[must_use]

@@ -2,10 +2,9 @@
 
 use super::Clock;
 use super::commits::LedgerCommits;
-use crate::actions::{Action, actions};
+use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
 use crate::plugins::{PluginFault, tiers};
-use crate::registry::UnknownName;
 use crate::session::{Session, SessionOptions, Tiers, Verdict};
 use crate::store::{SpecCache, load, record_verdicts};
 use std::convert::Infallible;
@@ -33,9 +32,9 @@ pub enum PlantFault {
     /// The map of dimensions.
     #[error(transparent)]
     Dims(#[from] DimsFault),
-    /// A name of an action.
-    #[error("[batch] actions: {0}")]
-    Action(#[from] UnknownName),
+    /// An action.
+    #[error(transparent)]
+    Action(#[from] ActionFault),
     /// A plugin.
     #[error(transparent)]
     Plugin(#[from] PluginFault),
@@ -51,7 +50,7 @@ impl Plant {
         let batch = &settings.batch;
         Ok(Self {
             dims: Arc::new(Dims::from_settings(settings)?),
-            actions: actions(batch.actions.iter().map(String::as_str))?,
+            actions: actions(batch.actions.iter().map(String::as_str), &settings.batch_plugins)?,
             tiers: tiers(settings, &EngineConfig::from(settings))?,
             options: SessionOptions {
                 commit_retries: batch.commit_retries,

@@ -63,6 +63,20 @@ impl Arguments {
         }
     }
 
+    /// A number, whole or not.
+    ///
+    /// # Errors
+    /// No number.
+    pub fn decimal(&self, name: &str, default: f64) -> Result<f64, ArgumentFault> {
+        match self.text(name) {
+            None => Ok(default),
+            Some(text) => f64::from_str(text)
+                .ok()
+                .filter(|number| number.is_finite())
+                .ok_or_else(|| self.fault(name, "a number")),
+        }
+    }
+
     /// What is wrong with an argument: what was expected of it.
     #[must_use]
     pub fn fault(&self, name: &str, expected: &str) -> ArgumentFault {

@@ -1,12 +1,58 @@
 //! `gang`: a job's minimum is placed together or not at all.
 
-use crate::session::{Census, Job, JobIx, Objection, Plugin, Point, State, Status, Vote};
+use super::{PluginFault, Setup};
+use crate::session::{Census, Job, JobIx, Objection, Plugin, Point, State, Status, TaskIx, Vote};
 use std::cmp::Ordering;
 
 /// Says when a job has its minimum, in all and per role; a job that has it
-/// not comes first.
+/// not comes first. As victims, jobs keep their minimum, or go whole.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Gang;
+pub struct Gang {
+    victims: Victims,
+}
+
+/// What becomes of gangs as victims (rule 15b).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Victims {
+    /// What is above the minimum may go; the rest goes together or not at all.
+    #[default]
+    Whole,
+    /// The minimum stays, whatever comes (the peer's way).
+    Floor,
+}
+
+impl Gang {
+    /// With `[batch:gang] victims`, `whole` (the default) or `floor`.
+    ///
+    /// # Errors
+    /// Neither of the two.
+    pub fn new(setup: &Setup<'_>) -> Result<Self, PluginFault> {
+        let victims = match setup.arguments.text("victims") {
+            None | Some("whole") => Victims::Whole,
+            Some("floor") => Victims::Floor,
+            Some(_) => return Err(setup.arguments.fault("victims", "whole or floor").into()),
+        };
+        Ok(Self { victims })
+    }
+
+    fn let_go(self, state: &State, candidates: &[TaskIx]) -> Vec<TaskIx> {
+        if self.victims == Victims::Whole {
+            return candidates.to_vec();
+        }
+        let mut left: Vec<(JobIx, u32)> = Vec::new();
+        let mut above = |task: &TaskIx| {
+            let job = state[*task].job;
+            let at = left.iter().position(|(known, _)| *known == job).unwrap_or_else(|| {
+                left.push((job, state[job].census.ready()));
+                left.len() - 1
+            });
+            let goes = left[at].1 > state[job].min_available;
+            left[at].1 -= u32::from(goes);
+            goes
+        };
+        candidates.iter().copied().filter(|task| above(task)).collect()
+    }
+}
 
 /// Whether `count` of every role with a minimum reaches it. Minima whose sum is
 /// above the job's own are not looked at.
@@ -33,7 +79,16 @@ impl Plugin for Gang {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::JobOrder, Point::JobValid, Point::JobReady, Point::JobPipelined]
+        use Point::{JobOrder, JobPipelined, JobReady, JobStarving, JobValid};
+        &[
+            JobOrder,
+            JobValid,
+            JobReady,
+            JobPipelined,
+            JobStarving,
+            Point::Preemptable,
+            Point::Reclaimable,
+        ]
     }
 
     fn job_order(&self, state: &State, a: JobIx, b: JobIx) -> Ordering {
@@ -73,5 +128,22 @@ impl Plugin for Gang {
         let job = &state[job];
         let has = pipelined(&job.census) >= job.min_available && roles_reach(job, pipelined);
         if has { Vote::Permit } else { Vote::Reject }
+    }
+
+    fn job_starving(&self, state: &State, job: JobIx) -> bool {
+        let job = &state[job];
+        job.census.ready() + job.census.get(Status::Pipelined) < job.min_available
+    }
+
+    fn preemptable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
+        Some(self.let_go(state, tasks))
+    }
+
+    fn reclaimable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
+        Some(self.let_go(state, tasks))
+    }
+
+    fn takes_whole_gangs(&self) -> bool {
+        self.victims == Victims::Whole
     }
 }

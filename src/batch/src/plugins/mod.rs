@@ -1,20 +1,35 @@
 //! The plugins, one file each, and the table that names them.
 
+mod affinity;
 mod arguments;
 mod binpack;
+mod capacity;
+mod conformance;
 mod drf;
+mod duration;
 mod gang;
+mod nodeorder;
+mod overcommit;
 mod predicates;
 mod priority;
+mod proportion;
+mod quota;
+mod sla;
 
 use crate::registry::{Named, UnknownName, find};
 use crate::session::{Plugin, Point, Seat, Tiers};
 pub use arguments::{ArgumentFault, Arguments};
 pub use binpack::Binpack;
+pub use capacity::Capacity;
+pub use conformance::Conformance;
 pub use drf::Drf;
 pub use gang::Gang;
+pub use nodeorder::NodeOrder;
+pub use overcommit::Overcommit;
 pub use predicates::Predicates;
 pub use priority::Priority;
+pub use proportion::Proportion;
+pub use sla::Sla;
 use std::collections::BTreeMap;
 use stowplan_config::Settings;
 use stowplan_engine::config::EngineConfig;
@@ -25,6 +40,8 @@ pub struct Setup<'a> {
     pub engine: &'a EngineConfig,
     /// What `[batch:<plugin>]` says.
     pub arguments: Arguments,
+    /// Whether queues are looked at as a tree (`enableHierarchy`).
+    pub hierarchy: bool,
 }
 
 type Make = fn(&Setup<'_>) -> Result<Box<dyn Plugin>, PluginFault>;
@@ -32,11 +49,26 @@ type Make = fn(&Setup<'_>) -> Result<Box<dyn Plugin>, PluginFault>;
 /// The plugins there are.
 const PLUGINS: &[Named<Make>] = &[
     Named { name: "priority", make: |_| Ok(Box::new(Priority)) },
-    Named { name: "gang", make: |_| Ok(Box::new(Gang)) },
-    Named { name: "drf", make: |_| Ok(Box::new(Drf::default())) },
+    Named { name: "gang", make: |setup| Ok(Box::new(Gang::new(setup)?)) },
+    Named { name: "conformance", make: |_| Ok(Box::new(Conformance)) },
+    Named { name: "sla", make: |setup| Ok(Box::new(Sla::new(setup)?)) },
+    Named { name: "overcommit", make: |setup| Ok(Box::new(Overcommit::new(setup)?)) },
+    Named { name: "drf", make: |setup| Ok(Box::new(Drf::new(setup)?)) },
     Named { name: "predicates", make: |setup| Ok(Box::new(Predicates::new(setup)?)) },
+    Named { name: "proportion", make: |_| Ok(Box::new(Proportion::default())) },
+    Named { name: "capacity", make: |setup| Ok(Box::new(Capacity::new(setup)?)) },
+    Named { name: "nodeorder", make: |setup| Ok(Box::new(NodeOrder::new(setup)?)) },
     Named { name: "binpack", make: |setup| Ok(Box::new(Binpack::new(setup)?)) },
 ];
+
+/// Single rules of plugins, as recorded cases ask for them.
+pub mod rules {
+    pub use super::capacity::capacity_share;
+    pub use super::quota::remaining_need;
+}
+
+/// The switch of plugins that can look at queues as a tree.
+pub const HIERARCHY: &str = "enableHierarchy";
 
 /// Why plugins cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,25 +81,41 @@ pub enum PluginFault {
     Argument(#[from] ArgumentFault),
 }
 
+/// A plugin in its seat.
+///
+/// # Errors
+/// A name that no plugin has, or an argument that cannot be used.
+pub fn seat(
+    name: &str,
+    given: BTreeMap<String, String>,
+    engine: &EngineConfig,
+    on: &dyn Fn(Point, &Arguments) -> Result<bool, ArgumentFault>,
+) -> Result<Seat, PluginFault> {
+    let entry = find("plugin", PLUGINS, name)?;
+    let arguments = Arguments::new(entry.name, given);
+    let hierarchy = arguments.switch(HIERARCHY, false)?;
+    let mut points = Vec::new();
+    for point in Point::ALL {
+        if on(*point, &arguments)? {
+            points.push(*point);
+        }
+    }
+    let setup = Setup { engine, arguments, hierarchy };
+    Ok(Seat::new((entry.make)(&setup)?, |point| points.contains(&point)))
+}
+
 /// The plugins of `[batch] tiers` with their arguments and switches.
 ///
 /// # Errors
 /// A name that no plugin has, or an argument that cannot be used.
 pub fn tiers(settings: &Settings, engine: &EngineConfig) -> Result<Tiers, PluginFault> {
-    let none = BTreeMap::new();
-    let seat = |name: &String| -> Result<Seat, PluginFault> {
-        let entry = find("plugin", PLUGINS, name)?;
-        let given = settings.batch_plugins.get(name).unwrap_or(&none);
-        let setup = Setup { engine, arguments: Arguments::new(entry.name, given.clone()) };
-        let mut off = Vec::new();
-        for point in Point::ALL {
-            if !setup.arguments.switch(point.switch(), true)? {
-                off.push(point);
-            }
-        }
-        Ok(Seat::new((entry.make)(&setup)?, &off))
+    let one = |name: &String| {
+        let given = settings.batch_plugins.get(name).cloned().unwrap_or_default();
+        seat(name, given, engine, &|point, arguments| {
+            arguments.switch(point.switch(), point.is_on_by_default(name))
+        })
     };
-    let tiers = settings.batch.tiers.iter().map(|tier| tier.iter().map(seat).collect());
+    let tiers = settings.batch.tiers.iter().map(|tier| tier.iter().map(one).collect());
     Ok(Tiers::new(tiers.collect::<Result<_, PluginFault>>()?))
 }
 

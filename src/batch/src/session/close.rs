@@ -2,7 +2,8 @@
 //! not committed is undone (rule 10).
 
 use super::Session;
-use super::objects::{JobIx, ShapeIx, Status};
+use super::census::Status;
+use super::objects::{JobIx, ShapeIx, TaskIx};
 use super::plugin::Objection;
 use super::state::State;
 use crate::life::{Counts, JobPhase, TaskState, phase_of};
@@ -99,12 +100,42 @@ impl Session<'_> {
         }
     }
 
+    /// The phase that the peer would give a job now: statements that are under
+    /// way count for nothing yet, and no job fails.
+    #[must_use]
+    pub fn peer_phase(&self, job: JobIx) -> JobPhase {
+        use Status::{Bound, Failed, Releasing, Running, Succeeded};
+        let at = &self.state[job];
+        let placed = |task: &&TaskIx| {
+            let task = &self.state[**task];
+            matches!(task.status, Bound | Running | Succeeded | Failed)
+                || (task.status == Releasing && task.host.is_some())
+        };
+        let scheduled = at.tasks.iter().filter(placed).count() as u32;
+        let ended = at.census.get(Succeeded) + at.census.get(Failed);
+        if at.census.get(Running) > 0 && self.is_stuck(job) {
+            JobPhase::Unknown
+        } else if scheduled >= at.min_available {
+            if ended == scheduled { JobPhase::Completed } else { JobPhase::Running }
+        } else if at.phase == JobPhase::Inqueue {
+            JobPhase::Inqueue
+        } else {
+            JobPhase::Pending
+        }
+    }
+
+    /// Whether a job has not its minimum, and is not only on its way out.
+    fn is_stuck(&self, job: JobIx) -> bool {
+        let at = &self.state[job];
+        !self.is_ready(job) && at.census.all() > 0 && !at.census.is_leaving(at.min_available)
+    }
+
     /// The objection to a job that has not its minimum although it was tried.
     fn stuck(&self, job: JobIx, told: &mut Told) -> Option<Objection> {
-        let at = &self.state[job];
-        if self.is_ready(job) || at.census.all() == 0 || at.census.is_leaving(at.min_available) {
+        if !self.is_stuck(job) {
             return None;
         }
+        let at = &self.state[job];
         let lacking = at.min_available.saturating_sub(at.census.ready());
         let mut message =
             format!("{lacking} of the {} tasks it needs have no place", at.min_available);

@@ -12,6 +12,32 @@ pub struct Plan {
     pub job: Uuid,
     /// Its tasks with their hosts.
     pub binds: Vec<Bind>,
+    /// Tasks of other jobs that have to leave their hosts for it.
+    pub evicts: Vec<Evict>,
+    /// Tasks of this job that these leave their room to.
+    pub nominations: Vec<Nomination>,
+}
+
+/// A task that has to leave its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Evict {
+    /// The task.
+    pub task: Uuid,
+    /// How often it has been bound.
+    pub attempt: i64,
+    /// The host: uuid of its compute node.
+    pub host: Uuid,
+}
+
+/// A task that gets the room that others leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nomination {
+    /// The task.
+    pub task: Uuid,
+    /// How often it was bound before.
+    pub attempt: i64,
+    /// The host: uuid of its compute node.
+    pub host: Uuid,
 }
 
 /// A task with the host that it was given.

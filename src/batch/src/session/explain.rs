@@ -22,7 +22,7 @@ impl Session<'_> {
         for &host in world.order() {
             let mut objection = None;
             for predicate in &predicates {
-                objection = predicate.objection(world, host)?;
+                objection = predicate.objection(&self.state, host)?;
                 if objection.is_some() {
                     break;
                 }

@@ -1,12 +1,14 @@
-//! The best host for a shape, kept up to date change by change.
+//! Hosts for a shape.
 //!
-//! Per shape it keeps the score of every host on which the shape fits now, and
-//! how far in the world's log of changes it has looked. A host's score depends
-//! on that host alone, so only changed hosts are judged again; the answer is
-//! the very host that a full scan would give.
+//! Per shape the finder keeps the score of every host on which it fits now,
+//! and how far in the world's log of changes it has looked. Where predicates
+//! and scores depend on one host each, only changed hosts are judged again; the
+//! answer is the very host that a full scan would give. All other shapes are
+//! looked at host by host.
 
+use super::index::Index;
 use super::objects::ShapeIx;
-use super::plugin::NodePredicate;
+use super::plugin::{HostVerdict, NodePredicate, SetScore};
 use super::state::State;
 use super::tiers::Tiers;
 use foldhash::{HashMap, HashMapExt};
@@ -14,28 +16,28 @@ use std::collections::hash_map;
 use stowplan_engine::fault::Fault;
 use stowplan_engine::{HostIx, HostSet, HostView};
 
-/// Hosts in a block of which the best score is kept.
-const BLOCK: usize = 64;
+/// A host for a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It has room now.
+    Now(HostIx),
+    /// It will have room once others have left.
+    Later(HostIx),
+}
 
-/// Changed hosts, as a part of all, beyond which all are judged again.
-const MANY: usize = 12;
-
-/// Best hosts by shape.
+/// What is known of hosts, by shape.
 #[derive(Default)]
 pub struct Finder {
     entries: HashMap<ShapeIx, Judged>,
 }
 
 /// What is known of all hosts for one shape.
-struct Judged {
+pub(super) struct Judged {
     predicates: Vec<Box<dyn NodePredicate>>,
     /// Hosts that no change of this session makes pass or fail.
     passing: HostSet,
-    /// By rank; minus infinity where the shape does not fit.
-    scores: Vec<f64>,
-    /// The best of each block.
-    best: Vec<f64>,
-    seen: usize,
+    /// Best hosts, where they can be kept up to date host by host.
+    index: Option<Index>,
 }
 
 impl Finder {
@@ -45,7 +47,8 @@ impl Finder {
         Self { entries: HashMap::new() }
     }
 
-    /// The best host on which a shape fits now, the first by name of equals.
+    /// The best host for a shape: of those with room now, else of those that
+    /// will have room; the first by name of equals.
     ///
     /// # Errors
     /// A shape or host that cannot be judged.
@@ -54,39 +57,86 @@ impl Finder {
         state: &State,
         tiers: &Tiers,
         shape: ShapeIx,
-    ) -> Result<Option<HostIx>, Fault> {
+    ) -> Result<Option<Place>, Fault> {
         let entry = self.entry(state, tiers, shape)?;
-        entry.catch_up(state, tiers, shape)?;
-        Ok(entry.first_best().and_then(|rank| state.world.order().get(rank).copied()))
+        if let Some(mut index) = entry.index.take() {
+            let caught_up =
+                index.catch_up(state, |host| entry.score_now(state, tiers, shape, host));
+            let best = index.first_best().and_then(|rank| state.world.order().get(rank).copied());
+            entry.index = Some(index);
+            caught_up?;
+            if let Some(host) = best {
+                return Ok(Some(Place::Now(host)));
+            }
+            if !state.world.is_releasing() {
+                return Ok(None);
+            }
+        }
+        for (hosts, now) in entry.candidates(state, shape)? {
+            if let Some(host) = best_of(state, tiers, shape, &hosts) {
+                return Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }));
+            }
+        }
+        Ok(None)
     }
 
-    /// The best host on which a shape fits once others have left.
+    /// Hosts that a shape could go to if others left them, in order of name.
     ///
     /// # Errors
     /// A shape or host that cannot be judged.
-    pub fn best_in_future(
+    pub fn after_evictions(
         &mut self,
         state: &State,
         tiers: &Tiers,
         shape: ShapeIx,
-    ) -> Result<Option<HostIx>, Fault> {
-        if !state.world.is_releasing() {
-            return Ok(None);
-        }
+    ) -> Result<Vec<HostIx>, Fault> {
         let entry = self.entry(state, tiers, shape)?;
-        let mut best: Option<(f64, HostIx)> = None;
+        let mut hosts = Vec::new();
         for &host in state.world.order() {
-            let fits = entry.passing.contains(host)
-                && state.world.fits_future(host, &state[shape].request)
-                && entry.passes_now(state, host)?;
-            if fits {
-                let score = score(state, tiers, shape, host);
-                if best.is_none_or(|(highest, _)| score > highest) {
-                    best = Some((score, host));
-                }
+            let passes = entry.passing.contains(host);
+            if passes && entry.judge(state, host)? != HostVerdict::Unresolvable {
+                hosts.push(host);
             }
         }
-        Ok(best.map(|(_, host)| host))
+        Ok(hosts)
+    }
+
+    /// What predicates say of a host for a shape as things stand, room apart.
+    ///
+    /// # Errors
+    /// A shape or host that cannot be judged.
+    pub fn verdict(
+        &mut self,
+        state: &State,
+        tiers: &Tiers,
+        shape: ShapeIx,
+        host: HostIx,
+    ) -> Result<HostVerdict, Fault> {
+        let entry = self.entry(state, tiers, shape)?;
+        if !entry.passing.contains(host) {
+            return Ok(HostVerdict::Unresolvable);
+        }
+        entry.judge(state, host)
+    }
+
+    /// Whether those predicates let a shape on a host that are looked at.
+    ///
+    /// # Errors
+    /// A shape or host that cannot be judged.
+    pub fn passes(
+        &mut self,
+        state: &State,
+        tiers: &Tiers,
+        (shape, host): (ShapeIx, HostIx),
+        looked_at: impl Fn(&dyn NodePredicate) -> bool,
+    ) -> Result<bool, Fault> {
+        let entry = self.entry(state, tiers, shape)?;
+        for predicate in entry.predicates.iter().filter(|p| looked_at(p.as_ref())) {
+            if predicate.judge(state, host)? != HostVerdict::Passes {
+                return Ok(false);
+            }
+        }
+        Ok(entry.passing.contains(host))
     }
 
     fn entry(
@@ -106,91 +156,94 @@ impl Judged {
     fn new(state: &State, tiers: &Tiers, shape: ShapeIx) -> Result<Self, Fault> {
         let predicates = tiers.predicates(state, shape)?;
         let mut passing = state.world.live().clone();
+        let shard = state.shard.as_ref();
+        if let Some(shard) = shard.filter(|shard| shard.hard) {
+            passing.retain(|host| shard.hosts.contains(host));
+        }
         for predicate in &predicates {
             predicate.narrow(&state.world, &mut passing)?;
         }
-        let hosts = state.world.order().len();
-        let mut entry = Self {
-            predicates,
-            passing,
-            scores: vec![f64::NEG_INFINITY; hosts],
-            best: vec![f64::NEG_INFINITY; hosts.div_ceil(BLOCK)],
-            seen: state.world.changes(),
-        };
-        entry.judge_all(state, tiers, shape)?;
-        Ok(entry)
+        let local = predicates.iter().all(|predicate| predicate.is_local())
+            && tiers.set_scores(state, shape).is_empty()
+            && shard.is_none_or(|shard| shard.hard);
+        let index = local.then(|| Index::new(state));
+        Ok(Self { predicates, passing, index })
     }
 
-    fn catch_up(&mut self, state: &State, tiers: &Tiers, shape: ShapeIx) -> Result<(), Fault> {
-        let changed = state.world.touched_since(self.seen);
-        self.seen = state.world.changes();
-        if changed.len() * MANY > self.scores.len() {
-            return self.judge_all(state, tiers, shape);
+    fn judge(&self, state: &State, host: HostIx) -> Result<HostVerdict, Fault> {
+        let mut verdict = HostVerdict::Passes;
+        for predicate in &self.predicates {
+            match predicate.judge(state, host)? {
+                HostVerdict::Passes => {}
+                HostVerdict::Unschedulable => verdict = HostVerdict::Unschedulable,
+                HostVerdict::Unresolvable => return Ok(HostVerdict::Unresolvable),
+            }
         }
-        for &host in changed {
-            self.judge(state, tiers, shape, host)?;
-        }
-        for &host in changed {
-            self.sum_up(state.world.rank(host) / BLOCK);
-        }
-        Ok(())
+        Ok(verdict)
     }
 
-    fn judge_all(&mut self, state: &State, tiers: &Tiers, shape: ShapeIx) -> Result<(), Fault> {
-        for &host in state.world.order() {
-            self.judge(state, tiers, shape, host)?;
-        }
-        (0..self.best.len()).for_each(|block| self.sum_up(block));
-        Ok(())
+    /// Whether a shape can be given or promised room on a host.
+    fn takes(&self, state: &State, shape: ShapeIx, host: HostIx) -> Result<bool, Fault> {
+        Ok(self.passing.contains(host)
+            && state.world.fits_future(host, &state[shape].request)
+            && self.judge(state, host)? == HostVerdict::Passes)
     }
 
-    fn judge(
-        &mut self,
+    /// The score of a host with room now; none for all others.
+    fn score_now(
+        &self,
         state: &State,
         tiers: &Tiers,
         shape: ShapeIx,
         host: HostIx,
-    ) -> Result<(), Fault> {
-        let fits = self.passing.contains(host)
-            && state.world.fits_idle(host, &state[shape].request)
-            && self.passes_now(state, host)?;
-        let score = if fits { score(state, tiers, shape, host) } else { f64::NEG_INFINITY };
-        if let Some(slot) = self.scores.get_mut(state.world.rank(host)) {
-            *slot = score;
-        }
-        Ok(())
+    ) -> Result<Option<f64>, Fault> {
+        let fits =
+            state.world.fits_idle(host, &state[shape].request) && self.takes(state, shape, host)?;
+        Ok(fits.then(|| score(state, tiers, shape, host)))
     }
 
-    fn passes_now(&self, state: &State, host: HostIx) -> Result<bool, Fault> {
-        for predicate in &self.predicates {
-            if !predicate.passes_now(&state.world, host)? {
-                return Ok(false);
+    /// Hosts that can take a shape, in the groups in which they are tried: room
+    /// now before room later, and in each the own shard first. With each group,
+    /// whether it has room now.
+    fn candidates(&self, state: &State, shape: ShapeIx) -> Result<[(Vec<HostIx>, bool); 4], Fault> {
+        let mut groups = [(vec![], true), (vec![], true), (vec![], false), (vec![], false)];
+        for &host in state.world.order() {
+            if self.takes(state, shape, host)? {
+                let later = !state.world.fits_idle(host, &state[shape].request);
+                let own = state.shard.as_ref().is_none_or(|shard| shard.hosts.contains(host));
+                groups[usize::from(later) * 2 + usize::from(!own)].0.push(host);
             }
         }
-        Ok(true)
-    }
-
-    fn sum_up(&mut self, block: usize) {
-        let scores = self.scores.iter().skip(block * BLOCK).take(BLOCK);
-        let best = scores.copied().fold(f64::NEG_INFINITY, f64::max);
-        if let Some(slot) = self.best.get_mut(block) {
-            *slot = best;
-        }
-    }
-
-    fn first_best(&self) -> Option<usize> {
-        let best = self.best.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if best == f64::NEG_INFINITY {
-            return None;
-        }
-        let block = self.best.iter().position(|score| *score == best)?;
-        let inside = self.scores.iter().skip(block * BLOCK).take(BLOCK);
-        inside.clone().position(|score| *score == best).map(|at| block * BLOCK + at)
+        Ok(groups)
     }
 }
 
-/// The sum of all scores. A score that is no number counts as 0, so that every
-/// host on which a shape fits can be chosen.
+/// The best of these hosts, the first of equals.
+fn best_of(state: &State, tiers: &Tiers, shape: ShapeIx, hosts: &[HostIx]) -> Option<HostIx> {
+    if hosts.len() < 2 {
+        return hosts.first().copied();
+    }
+    let scores = scores(state, tiers, shape, hosts);
+    let mut best: Option<(f64, HostIx)> = None;
+    for (&host, &score) in hosts.iter().zip(&scores) {
+        if best.is_none_or(|(highest, _)| score > highest) {
+            best = Some((score, host));
+        }
+    }
+    best.map(|(_, host)| host)
+}
+
+/// The sums of all scores of these hosts. A score that is no number counts as
+/// 0, so that every host on which a shape fits can be chosen.
+#[must_use]
+pub fn scores(state: &State, tiers: &Tiers, shape: ShapeIx, hosts: &[HostIx]) -> Vec<f64> {
+    let mut sums: Vec<f64> = hosts.iter().map(|host| score(state, tiers, shape, *host)).collect();
+    let sets: Vec<Box<dyn SetScore>> = tiers.set_scores(state, shape);
+    sets.iter().for_each(|set| set.add(state, hosts, &mut sums));
+    sums.iter_mut().filter(|sum| !sum.is_finite()).for_each(|sum| *sum = 0.0);
+    sums
+}
+
 fn score(state: &State, tiers: &Tiers, shape: ShapeIx, host: HostIx) -> f64 {
     let scores = tiers.scores().map(|score| score.score(&state.world, host, &state[shape]));
     let sum: f64 = scores.sum();

@@ -3,29 +3,40 @@
 //! A session knows no clock, no randomness and no database: what it decides it
 //! hands over through [`Commits`], and time is a number it was given.
 
+mod census;
 mod close;
 mod commits;
 mod explain;
 mod finder;
 mod heap;
+mod index;
 mod objects;
 mod plugin;
+mod point;
+mod selector;
+mod shape;
 mod state;
 mod statement;
 mod tiers;
+mod victims;
+mod votes;
 
+pub use census::{Census, Status};
 pub use close::{Closed, Condition, ConditionKind, Verdict};
-pub use commits::{Bind, Commits, Outcome, Plan, Refused, Take};
+pub use commits::{Bind, Commits, Evict, Nomination, Outcome, Plan, Refused, Take};
+pub use finder::{Place, scores};
 pub use heap::Heap;
-pub use objects::{
-    Census, Job, JobIx, Queue, QueueIx, Role, Shape, ShapeIx, Status, Task, TaskIx, Toleration,
-    TolerationOperator,
-};
-pub use plugin::{NodePredicate, Objection, Plugin, Point, Score, Vote};
-pub use state::State;
+pub use objects::{Job, JobIx, Queue, QueueIx, Role, ShapeIx, Task, TaskIx};
+pub use plugin::{HostVerdict, NodePredicate, Objection, Plugin, Score, SetScore, Vote};
+pub use point::Point;
+pub use selector::{Expression, Labels, NodeTerm, Operator, Selector};
+pub use shape::{HostPort, Shape, Spread, TaskTerm, Toleration, TolerationOperator, Wishes};
+pub use state::{Shard, State};
 pub use statement::Statement;
-pub use tiers::{Seat, Tiers};
+pub use tiers::{Seat, Tiers, task_number};
+pub use votes::{Ballot, Disagreement, Eviction, elect};
 
+use crate::life::JobPhase;
 use finder::Finder;
 use foldhash::{HashMap, HashMapExt};
 use stowplan_engine::HostIx;
@@ -85,6 +96,12 @@ impl<'a> Session<'a> {
         self.options
     }
 
+    /// Admits a job.
+    pub fn admit(&mut self, job: JobIx) {
+        self.tiers.job_enqueued(&self.state, job);
+        self.state.job_mut(job).phase = JobPhase::Inqueue;
+    }
+
     /// Whether a job has its minimum.
     #[must_use]
     pub fn is_ready(&self, job: JobIx) -> bool {
@@ -97,21 +114,53 @@ impl<'a> Session<'a> {
         self.tiers.job_pipelined(&self.state, job)
     }
 
-    /// The best host for a task now.
+    /// The best host for a task: one with room now, else one where others are
+    /// leaving.
     ///
     /// # Errors
     /// A task or host that cannot be judged.
-    pub fn best_host(&mut self, task: TaskIx) -> Result<Option<HostIx>, Fault> {
+    pub fn best_host(&mut self, task: TaskIx) -> Result<Option<Place>, Fault> {
         let shape = self.state[task].shape;
         self.finder.best(&self.state, &self.tiers, shape)
     }
 
-    /// The best host for a task once others have left.
+    /// Hosts that a task could go to if others left them, in order of name.
     ///
     /// # Errors
     /// A task or host that cannot be judged.
-    pub fn best_future_host(&mut self, task: TaskIx) -> Result<Option<HostIx>, Fault> {
+    pub fn hosts_after_evictions(&mut self, task: TaskIx) -> Result<Vec<HostIx>, Fault> {
         let shape = self.state[task].shape;
-        self.finder.best_in_future(&self.state, &self.tiers, shape)
+        self.finder.after_evictions(&self.state, &self.tiers, shape)
+    }
+
+    /// Whether a task can be promised room on a host: there will be enough, and
+    /// the host lets it in. `counting` tasks that are on their way out takes
+    /// their places for taken, as predicates do.
+    ///
+    /// # Errors
+    /// A task or host that cannot be judged.
+    pub fn could_go(&mut self, task: TaskIx, host: HostIx, counting: bool) -> Result<bool, Fault> {
+        let shape = self.state[task].shape;
+        let looked_at = |predicate: &dyn NodePredicate| counting || !predicate.counts_places();
+        Ok(self.state.world.fits_future(host, &self.state[shape].request)
+            && self.finder.passes(&self.state, &self.tiers, (shape, host), looked_at)?)
+    }
+
+    /// Whether the tasks that are elsewhere now let a task go to a host.
+    ///
+    /// # Errors
+    /// A task or host that cannot be judged.
+    pub fn passes_others(&mut self, task: TaskIx, host: HostIx) -> Result<bool, Fault> {
+        let at = (self.state[task].shape, host);
+        self.finder.passes(&self.state, &self.tiers, at, |predicate| !predicate.is_local())
+    }
+
+    /// What predicates say of a task on a host, room apart.
+    ///
+    /// # Errors
+    /// A task or host that cannot be judged.
+    pub fn verdict_of(&mut self, task: TaskIx, host: HostIx) -> Result<HostVerdict, Fault> {
+        let shape = self.state[task].shape;
+        self.finder.verdict(&self.state, &self.tiers, shape, host)
     }
 }

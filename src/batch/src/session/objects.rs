@@ -1,12 +1,12 @@
 //! Queues, jobs and tasks as a session knows them.
 
+use super::census::{Census, Status};
 use crate::amounts::Amounts;
-use crate::life::{JobPhase, TaskState};
+use crate::life::JobPhase;
 use crate::world::Picks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_engine::HostIx;
-use stowplan_model::host::TaintEffect;
 use stowplan_model::{Micros, Uuid};
 
 macro_rules! numbers {
@@ -36,110 +36,6 @@ numbers! {
     ShapeIx,
 }
 
-/// The state of a task within a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// Waits for a host.
-    Pending,
-    /// Has got a host in this cycle; not handed over yet.
-    Allocated,
-    /// Has got a host in this cycle where others are leaving.
-    Pipelined,
-    /// Handed over to be committed.
-    Binding,
-    /// Holds its room.
-    Bound,
-    /// Runs.
-    Running,
-    /// Is leaving its host.
-    Releasing,
-    /// Ended well.
-    Succeeded,
-    /// Ended badly.
-    Failed,
-    /// Nobody knows.
-    Unknown,
-}
-
-impl Status {
-    /// How many there are.
-    pub const COUNT: usize = 10;
-
-    /// Whether the task counts as having its place.
-    #[must_use]
-    pub const fn is_allocated(self) -> bool {
-        matches!(self, Self::Allocated | Self::Binding | Self::Bound | Self::Running)
-    }
-}
-
-impl From<TaskState> for Status {
-    fn from(state: TaskState) -> Self {
-        match state {
-            TaskState::Pending => Self::Pending,
-            TaskState::Bound => Self::Bound,
-            TaskState::Running => Self::Running,
-            TaskState::Releasing => Self::Releasing,
-            TaskState::Succeeded => Self::Succeeded,
-            TaskState::Unknown => Self::Unknown,
-            // A cancelled task of an open job is as good as failed: it will
-            // not come back.
-            TaskState::Failed | TaskState::Cancelled => Self::Failed,
-        }
-    }
-}
-
-/// How many tasks are in which state; pending best-effort ones apart.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Census {
-    by_status: [u32; Status::COUNT],
-    best_effort: u32,
-}
-
-impl Census {
-    /// How many are in a state; among the pending, best-effort ones too.
-    #[must_use]
-    pub const fn get(&self, status: Status) -> u32 {
-        self.by_status[status as usize]
-    }
-
-    /// Pending tasks that ask for nothing.
-    #[must_use]
-    pub const fn best_effort(&self) -> u32 {
-        self.best_effort
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn all(&self) -> u32 {
-        self.by_status.iter().sum()
-    }
-
-    /// Allocated ones and those that ended well.
-    #[must_use]
-    pub fn ready(&self) -> u32 {
-        let states =
-            [Status::Allocated, Status::Binding, Status::Bound, Status::Running, Status::Succeeded];
-        states.iter().map(|status| self.get(*status)).sum()
-    }
-
-    /// Whether all that is left of a job is leaving: it is not short of room
-    /// then, only on its way out.
-    #[must_use]
-    pub fn is_leaving(&self, min_available: u32) -> bool {
-        let waits = self.get(Status::Pending) + self.get(Status::Pipelined);
-        let scheduled = self.ready() + self.get(Status::Failed) + self.get(Status::Releasing);
-        self.get(Status::Releasing) > 0 && waits == 0 && scheduled >= min_available
-    }
-
-    pub(super) fn count(&mut self, status: Status, best_effort: bool, change: i32) {
-        let slot = &mut self.by_status[status as usize];
-        *slot = slot.saturating_add_signed(change);
-        if best_effort && status == Status::Pending {
-            self.best_effort = self.best_effort.saturating_add_signed(change);
-        }
-    }
-}
-
 /// A queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queue {
@@ -151,6 +47,44 @@ pub struct Queue {
     pub created: Micros,
     /// Whether it takes jobs.
     pub open: bool,
+    /// Its part of what queues share, among the others'; 0 for none.
+    pub weight: i64,
+    /// What it may hold at most; a missing dimension is unlimited, and so is
+    /// cpu or memory of 0.
+    pub capability: Option<Amounts>,
+    /// Up to this it may reclaim, above it others may reclaim from it.
+    pub deserved: Amounts,
+    /// What is kept free for it or is left to it.
+    pub guarantee: Amounts,
+    /// Whether others may reclaim from it at all.
+    pub reclaimable: bool,
+    /// The queue that it is a part of.
+    pub parent: Option<String>,
+    /// Where it stands in a tree of weights: a path such as `root/eng/prod`.
+    pub hierarchy: String,
+    /// The weights along that path, such as `1/2/8`.
+    pub hierarchy_weights: String,
+}
+
+impl Queue {
+    /// An open queue of weight 1 without limits.
+    #[must_use]
+    pub fn named(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            priority: 0,
+            created: Micros(0),
+            open: true,
+            weight: 1,
+            capability: None,
+            deserved: Amounts::new(),
+            guarantee: Amounts::new(),
+            reclaimable: true,
+            parent: None,
+            hierarchy: String::new(),
+            hierarchy_weights: String::new(),
+        }
+    }
 }
 
 /// A job.
@@ -170,6 +104,14 @@ pub struct Job {
     pub phase: JobPhase,
     /// How many tasks must have a place for any to run.
     pub min_available: u32,
+    /// What must be within its queue's limits for it to be admitted; none: it
+    /// is admitted without a look.
+    pub min_resources: Option<Amounts>,
+    /// Free texts that plugins read.
+    pub annotations: Arc<BTreeMap<String, String>>,
+    /// Whether actions see it. One that is not listed only keeps its hosts'
+    /// room: its queue is not known.
+    pub listed: bool,
     /// Its roles, by number.
     pub roles: Vec<Role>,
     /// Its tasks, in order of creation.
@@ -187,6 +129,30 @@ pub struct Job {
 }
 
 impl Job {
+    /// A job without tasks, admitted, of priority 0, that needs none of them.
+    #[must_use]
+    pub fn named(uuid: Uuid, name: impl Into<String>, queue: QueueIx) -> Self {
+        Self {
+            uuid,
+            name: name.into(),
+            queue,
+            created: Micros(0),
+            priority: 0,
+            phase: JobPhase::Pending,
+            min_available: 0,
+            min_resources: None,
+            annotations: Arc::default(),
+            listed: true,
+            roles: Vec::new(),
+            tasks: Vec::new(),
+            census: Census::default(),
+            allocated: Amounts::new(),
+            failed_roles: Vec::new(),
+            refusals: 0,
+            refusal: None,
+        }
+    }
+
     /// The sum of the minima of its roles.
     #[must_use]
     pub fn role_minima(&self) -> u32 {
@@ -216,6 +182,9 @@ pub struct Task {
     pub job: JobIx,
     /// Its role in the job, by number.
     pub role: u32,
+    /// The whole number at the end of its name, when the name has at least
+    /// three parts: tasks are placed in that order.
+    pub number: Option<u64>,
     /// When it was created.
     pub created: Micros,
     /// Higher is placed first.
@@ -226,77 +195,14 @@ pub struct Task {
     pub status: Status,
     /// How often it has been bound.
     pub attempt: i64,
+    /// Whether it may be taken off its host for others.
+    pub preemptable: bool,
+    /// Whether it may take others off their hosts.
+    pub may_preempt: bool,
+    /// Whether nothing at all may take it off its host.
+    pub protected: bool,
     /// Its host.
     pub host: Option<HostIx>,
     /// What it took in this cycle, and from where.
     pub picks: Picks,
-}
-
-/// All of a request that hosts are judged by: tasks of one shape fit on the
-/// same hosts and score alike there.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    /// What it is charged.
-    pub request: Amounts,
-    /// Labels that the host must have.
-    pub node_selector: Arc<BTreeMap<String, String>>,
-    /// Taints that it tolerates.
-    pub tolerations: Arc<Vec<Toleration>>,
-}
-
-impl Shape {
-    /// Whether it asks for nothing but a place.
-    #[must_use]
-    pub fn is_best_effort(&self) -> bool {
-        self.request.is_empty()
-    }
-}
-
-/// Which taints a task tolerates, as Kubernetes has it.
-#[derive(
-    Clone,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    utoipa::ToSchema,
-)]
-#[serde(default, deny_unknown_fields)]
-pub struct Toleration {
-    /// Key of the taint; empty (with `Exists`) for every key.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub key: String,
-    /// How the value is compared.
-    pub operator: TolerationOperator,
-    /// The value, for `Equal`.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub value: String,
-    /// The effect, `NoSchedule` or `NoExecute`; none for every effect.
-    #[schema(value_type = Option<String>)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub effect: Option<TaintEffect>,
-}
-
-/// How a toleration compares the value of a taint.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    serde::Serialize,
-    serde::Deserialize,
-    utoipa::ToSchema,
-)]
-pub enum TolerationOperator {
-    /// The values are equal.
-    #[default]
-    Equal,
-    /// Whatever the value.
-    Exists,
 }

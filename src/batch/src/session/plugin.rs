@@ -1,62 +1,14 @@
 //! What plugins may have a say in.
 
-use super::objects::{JobIx, QueueIx, Shape, ShapeIx, TaskIx};
+use super::objects::{JobIx, QueueIx, ShapeIx, TaskIx};
+use super::point::Point;
+use super::shape::Shape;
 use super::state::State;
 use crate::world::World;
 use std::cmp::Ordering;
 use stowplan_engine::fault::Fault;
 use stowplan_engine::weigher::LocalScore;
 use stowplan_engine::{HostIx, HostSet};
-
-/// A point at which plugins are asked. Each can be switched off per plugin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Point {
-    /// Which queue is served first: first answer that is not equal.
-    QueueOrder,
-    /// Which job is served first: likewise.
-    JobOrder,
-    /// Which task of a job is placed first: likewise.
-    TaskOrder,
-    /// Whether a job can be placed at all: the first objection counts.
-    JobValid,
-    /// Whether a job has its minimum: all must agree.
-    JobReady,
-    /// Whether a job has its minimum once others have left: votes.
-    JobPipelined,
-    /// Which hosts a task may go to: all must agree.
-    Predicate,
-    /// How well a host suits: the sum of all.
-    NodeOrder,
-}
-
-impl Point {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::QueueOrder,
-        Self::JobOrder,
-        Self::TaskOrder,
-        Self::JobValid,
-        Self::JobReady,
-        Self::JobPipelined,
-        Self::Predicate,
-        Self::NodeOrder,
-    ];
-
-    /// The switch in `[batch:<plugin>]` that turns it off (the peer's name).
-    #[must_use]
-    pub const fn switch(self) -> &'static str {
-        match self {
-            Self::QueueOrder => "enableQueueOrder",
-            Self::JobOrder => "enableJobOrder",
-            Self::TaskOrder => "enableTaskOrder",
-            Self::JobValid => "enableJobValid",
-            Self::JobReady => "enableJobReady",
-            Self::JobPipelined => "enableJobPipelined",
-            Self::Predicate => "enablePredicate",
-            Self::NodeOrder => "enableNodeOrder",
-        }
-    }
-}
 
 /// A vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +30,17 @@ pub struct Objection {
     pub message: String,
 }
 
+/// What a predicate says of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostVerdict {
+    /// It may be taken.
+    Passes,
+    /// It may be taken once other tasks have left it.
+    Unschedulable,
+    /// It may not be taken, whoever leaves.
+    Unresolvable,
+}
+
 /// What a plugin's predicate knows of a shape.
 pub trait NodePredicate: Send {
     /// Narrows hosts to those that no change within this session lets pass or
@@ -87,18 +50,35 @@ pub trait NodePredicate: Send {
     /// A host that cannot be judged.
     fn narrow(&self, world: &World, hosts: &mut HostSet) -> Result<(), Fault>;
 
-    /// Whether a host passes as it is now, beyond what [`Self::narrow`] said.
+    /// What it says of a host as it is now, beyond what [`Self::narrow`] said.
     ///
     /// # Errors
     /// A host that cannot be judged.
-    fn passes_now(&self, world: &World, host: HostIx) -> Result<bool, Fault>;
+    fn judge(&self, state: &State, host: HostIx) -> Result<HostVerdict, Fault>;
+
+    /// Whether that depends on the host alone, not on tasks elsewhere.
+    fn is_local(&self) -> bool {
+        true
+    }
+
+    /// Whether that is only about places for tasks, which future room counts as
+    /// well: without those of tasks that are on their way out already.
+    fn counts_places(&self) -> bool {
+        false
+    }
 
     /// Why a host does not pass, in words that are the same for hosts that
     /// fail for the same reason; none when it passes.
     ///
     /// # Errors
     /// A host that cannot be judged.
-    fn objection(&self, world: &World, host: HostIx) -> Result<Option<String>, Fault>;
+    fn objection(&self, state: &State, host: HostIx) -> Result<Option<String>, Fault>;
+}
+
+/// A score that depends on all hosts that are compared (rule 8).
+pub trait SetScore: Send {
+    /// Adds its scores to those of the hosts.
+    fn add(&self, state: &State, hosts: &[HostIx], scores: &mut [f64]);
 }
 
 /// A score that depends on one host and the shape of a request alone (rule 8).
@@ -118,6 +98,18 @@ pub trait Plugin: Send {
 
     /// Which of two queues is served first (`Less` is first).
     fn queue_order(&self, _state: &State, _a: QueueIx, _b: QueueIx) -> Ordering {
+        Ordering::Equal
+    }
+
+    /// Of two queues, from which others are evicted first (`Less` is first).
+    /// It may give an order that is not the reverse of [`Self::queue_order`].
+    fn victim_queue_order(
+        &self,
+        _state: &State,
+        _a: QueueIx,
+        _b: QueueIx,
+        _preemptor: QueueIx,
+    ) -> Ordering {
         Ordering::Equal
     }
 
@@ -146,21 +138,83 @@ pub trait Plugin: Send {
         Vote::Abstain
     }
 
-    /// Which hosts tasks of a shape may go to; none when every host will do.
+    /// Whether a job may be admitted.
+    fn job_enqueueable(&self, _state: &State, _job: JobIx) -> Vote {
+        Vote::Abstain
+    }
+
+    /// A job was admitted.
+    fn job_enqueued(&mut self, _state: &State, _job: JobIx) {}
+
+    /// Whether others may be evicted for a job.
+    fn job_starving(&self, _state: &State, _job: JobIx) -> bool {
+        false
+    }
+
+    /// Whether a queue has all that it deserves.
+    fn overused(&self, _state: &State, _queue: QueueIx) -> bool {
+        false
+    }
+
+    /// Whether a queue may take what a task asks for.
+    fn allocatable(&self, _state: &State, _queue: QueueIx, _task: TaskIx) -> bool {
+        true
+    }
+
+    /// Whether a queue may take from others for a task.
+    fn preemptive(&self, _state: &State, _queue: QueueIx, _task: TaskIx) -> bool {
+        true
+    }
+
+    /// Which of these may leave for a task of their own queue, in the order
+    /// given; none: no opinion.
+    fn preemptable(
+        &mut self,
+        _state: &State,
+        _preemptor: TaskIx,
+        _candidates: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        None
+    }
+
+    /// Which of these may leave for a task of another queue, in the order
+    /// given; none: no opinion.
+    fn reclaimable(
+        &mut self,
+        _state: &State,
+        _reclaimer: TaskIx,
+        _candidates: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        None
+    }
+
+    /// Whether gangs may be evicted as wholes, so that their minima are no
+    /// obstacle (rule 15b).
+    fn takes_whole_gangs(&self) -> bool {
+        false
+    }
+
+    /// What decides which hosts tasks of a shape may go to.
     ///
     /// # Errors
     /// A shape that cannot be judged.
-    fn predicate(
+    fn predicates(
         &self,
         _state: &State,
         _shape: ShapeIx,
-    ) -> Result<Option<Box<dyn NodePredicate>>, Fault> {
-        Ok(None)
+    ) -> Result<Vec<Box<dyn NodePredicate>>, Fault> {
+        Ok(Vec::new())
     }
 
     /// Its score of hosts.
     fn score(&self) -> Option<&Score> {
         None
+    }
+
+    /// Its scores of hosts for a shape that depend on all of them; none that
+    /// would be the same for all.
+    fn set_scores(&self, _state: &State, _shape: ShapeIx) -> Vec<Box<dyn SetScore>> {
+        Vec::new()
     }
 
     /// A task has got a host, for now.

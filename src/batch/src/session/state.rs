@@ -1,14 +1,25 @@
 //! The state of a session: hosts, queues, jobs, tasks, and the sums over them,
 //! which follow every step and its undoing.
 
-use super::objects::{Job, JobIx, Queue, QueueIx, Shape, ShapeIx, Status, Task, TaskIx};
-use crate::amounts::Amounts;
+use super::census::{Census, Status};
+use super::objects::{Job, JobIx, Queue, QueueIx, ShapeIx, Task, TaskIx};
+use super::shape::Shape;
+use crate::amounts::{Amounts, DimIx, Dims, Quantity};
 use crate::world::{News, World};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::BTreeSet;
 use std::ops::Index;
-use stowplan_engine::{HostIx, HostView};
+use stowplan_engine::{HostIx, HostSet, HostView};
 use stowplan_model::Micros;
+
+/// A part of the hosts, where several schedulers share them.
+#[derive(Clone, Debug)]
+pub struct Shard {
+    /// Its hosts.
+    pub hosts: HostSet,
+    /// Whether all others are forbidden, or only the last choice.
+    pub hard: bool,
+}
 
 /// All that plugins and actions look at.
 #[derive(Clone, Debug)]
@@ -21,9 +32,20 @@ pub struct State {
     jobs: Vec<Job>,
     tasks: Vec<Task>,
     shapes: Vec<Shape>,
+    /// By how much tasks of a shape count for more than they ask for when
+    /// hosts are scored by how full they are.
+    paddings: Vec<Amounts>,
     shape_numbers: HashMap<Shape, ShapeIx>,
+    /// Tasks on each host, those on their way out or still to come included.
+    residents: Vec<Vec<TaskIx>>,
+    /// What others than tasks hold, of what queues share.
+    foreign: Amounts,
+    /// The hosts that this scheduler should keep to.
+    pub shard: Option<Shard>,
     /// Tasks that took room in this session, whatever became of it.
     placed: BTreeSet<TaskIx>,
+    /// Tasks that were evicted in this session.
+    evicted: BTreeSet<TaskIx>,
 }
 
 impl State {
@@ -31,6 +53,10 @@ impl State {
     #[must_use]
     pub fn new(world: World, now: Micros) -> Self {
         Self {
+            residents: vec![Vec::new(); world.slots()],
+            paddings: Vec::new(),
+            foreign: Amounts::new(),
+            shard: None,
             world,
             now,
             queues: Vec::new(),
@@ -39,6 +65,7 @@ impl State {
             shapes: Vec::new(),
             shape_numbers: HashMap::new(),
             placed: BTreeSet::new(),
+            evicted: BTreeSet::new(),
         }
     }
 
@@ -54,6 +81,23 @@ impl State {
         JobIx(self.jobs.len() as u32 - 1)
     }
 
+    /// Leaves out of what queues share what others than tasks hold.
+    pub fn set_foreign(&mut self, held: Amounts) {
+        self.foreign = held;
+    }
+
+    /// What queues share.
+    #[must_use]
+    pub fn total(&self) -> Amounts {
+        self.world.total().exceeded(&self.foreign)
+    }
+
+    /// What of it is in use.
+    #[must_use]
+    pub fn used(&self) -> Amounts {
+        self.world.total_used().exceeded(&self.foreign)
+    }
+
     /// Adds a task to its job. What it holds already is counted by the world.
     pub fn add_task(&mut self, task: Task) -> TaskIx {
         let at = TaskIx(self.tasks.len() as u32);
@@ -66,6 +110,10 @@ impl State {
         let job = &mut self.jobs[task.job.index()];
         job.tasks.push(at);
         enter(job, &task, shape, 1);
+        if let Some(host) = task.host.filter(|_| task.status.is_on_host()) {
+            self.world.pad(host, &self.paddings[task.shape.index()], 1);
+            self.residents[host.index()].push(at);
+        }
         self.tasks.push(task);
         at
     }
@@ -76,6 +124,7 @@ impl State {
             return *known;
         }
         let number = ShapeIx(self.shapes.len() as u32);
+        self.paddings.push(padding(self.world.dims(), &shape.request));
         self.shapes.push(shape.clone());
         self.shape_numbers.insert(shape, number);
         number
@@ -86,15 +135,48 @@ impl State {
         (0..self.queues.len() as u32).map(QueueIx)
     }
 
-    /// All jobs.
-    pub fn jobs(&self) -> impl Iterator<Item = JobIx> + use<> {
-        (0..self.jobs.len() as u32).map(JobIx)
+    /// All jobs that actions see.
+    pub fn jobs(&self) -> impl Iterator<Item = JobIx> + '_ {
+        let listed = self.jobs.iter().enumerate().filter(|(_, job)| job.listed);
+        listed.map(|(at, _)| JobIx(at as u32))
+    }
+
+    /// How many jobs there are, those that no action sees included.
+    #[must_use]
+    pub fn job_count(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// Tasks on a host, those on their way out or still to come included, in
+    /// no particular order.
+    #[must_use]
+    pub fn residents(&self, host: HostIx) -> &[TaskIx] {
+        self.residents.get(host.index()).map_or(&[], Vec::as_slice)
+    }
+
+    /// By how much tasks of a shape count for more than they ask for when
+    /// hosts are scored by how full they are.
+    #[must_use]
+    pub fn padding(&self, shape: ShapeIx) -> &Amounts {
+        &self.paddings[shape.index()]
     }
 
     /// How many shapes there are.
     #[must_use]
     pub fn shapes(&self) -> usize {
         self.shapes.len()
+    }
+
+    /// All shapes.
+    #[must_use]
+    pub fn all_shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// Whether a task is on its way out because it was evicted in this session.
+    #[must_use]
+    pub fn is_evicted(&self, task: TaskIx) -> bool {
+        self.evicted.contains(&task)
     }
 
     /// The shape of a task.
@@ -110,37 +192,77 @@ impl State {
 
     /// Gives a task room on a host; whether there was enough.
     pub fn place(&mut self, task: TaskIx, host: HostIx) -> bool {
-        let at = &mut self.tasks[task.index()];
-        let request = &self.shapes[at.shape.index()].request;
+        let request = &self.shapes[self.tasks[task.index()].shape.index()].request;
         let Some(picks) = self.world.take(host, request) else { return false };
-        (at.host, at.picks) = (Some(host), picks);
+        self.tasks[task.index()].picks = picks;
         self.placed.insert(task);
+        self.come(task, host);
         self.set_status(task, Status::Allocated);
         true
     }
 
     /// Promises a task room on a host that others are leaving.
     pub fn promise(&mut self, task: TaskIx, host: HostIx) {
-        let at = &mut self.tasks[task.index()];
-        at.host = Some(host);
-        self.world.promise(host, &self.shapes[at.shape.index()].request, 1);
+        let shape = self.tasks[task.index()].shape;
+        self.world.promise(host, &self.shapes[shape.index()].request, 1);
+        self.come(task, host);
         self.set_status(task, Status::Pipelined);
     }
 
     /// Takes room or promise of this session back: the task is pending again.
     pub fn unplace(&mut self, task: TaskIx) {
-        let at = &mut self.tasks[task.index()];
-        let request = &self.shapes[at.shape.index()].request;
-        if let Some(host) = at.host.take() {
-            if at.status == Status::Pipelined {
+        let at = &self.tasks[task.index()];
+        let (shape, status) = (at.shape, at.status);
+        let picks = std::mem::take(&mut self.tasks[task.index()].picks);
+        if let Some(host) = self.leave(task) {
+            let request = &self.shapes[shape.index()].request;
+            if status == Status::Pipelined {
                 self.world.promise(host, request, -1);
             } else {
-                self.world.give_back(host, request, &at.picks);
+                self.world.give_back(host, request, &picks);
             }
         }
-        at.picks.clear();
         self.placed.remove(&task);
         self.set_status(task, Status::Pending);
+    }
+
+    /// Takes a task's room away from it: it is on its way out.
+    pub fn evict(&mut self, task: TaskIx) {
+        self.take_away(task, 1);
+        self.evicted.insert(task);
+        self.set_status(task, Status::Releasing);
+    }
+
+    /// Lets a task keep its room after all, in the state that it had.
+    pub fn keep_on(&mut self, task: TaskIx, status: Status) {
+        self.take_away(task, -1);
+        self.evicted.remove(&task);
+        self.set_status(task, status);
+    }
+
+    fn take_away(&mut self, task: TaskIx, sign: i64) {
+        let at = &self.tasks[task.index()];
+        let Some(host) = at.host else { return };
+        self.world.evict(host, &self.shapes[at.shape.index()].request, sign);
+        self.world.pad(host, &self.paddings[at.shape.index()], -sign);
+    }
+
+    fn come(&mut self, task: TaskIx, host: HostIx) {
+        let at = &mut self.tasks[task.index()];
+        at.host = Some(host);
+        self.world.pad(host, &self.paddings[at.shape.index()], 1);
+        self.residents[host.index()].push(task);
+    }
+
+    fn leave(&mut self, task: TaskIx) -> Option<HostIx> {
+        let at = &mut self.tasks[task.index()];
+        let host = at.host.take()?;
+        self.world.pad(host, &self.paddings[at.shape.index()], -1);
+        let residents = &mut self.residents[host.index()];
+        if let Some(place) = residents.iter().rposition(|other| *other == task) {
+            residents.swap_remove(place);
+        }
+        Some(host)
     }
 
     /// Moves a task to another state, with all that is counted by state.
@@ -176,9 +298,9 @@ impl State {
     pub fn audit(&self) -> Option<String> {
         for job in &self.jobs {
             let mut fresh = job.clone();
-            (fresh.census, fresh.allocated) = (super::objects::Census::default(), Amounts::new());
+            (fresh.census, fresh.allocated) = (Census::default(), Amounts::new());
             for role in &mut fresh.roles {
-                role.census = super::objects::Census::default();
+                role.census = Census::default();
             }
             for task in &job.tasks {
                 enter(&mut fresh, &self[*task], self.shape_of(*task), 1);
@@ -190,6 +312,19 @@ impl State {
         }
         None
     }
+}
+
+/// What a task without a request for cpu or memory is taken to use, where
+/// hosts are scored by how full they are (the peer's figures).
+fn padding(dims: &Dims, request: &Amounts) -> Amounts {
+    let floors = [(DimIx::CPU, Quantity::milli(100)), (DimIx::MEMORY, Quantity::units(200 << 20))];
+    let mut padding = Amounts::new();
+    for (dim, floor) in floors {
+        if request.get(dim) == 0 {
+            padding.set(dim, floor.quanta(dims.quantum(dim)));
+        }
+    }
+    padding
 }
 
 /// Counts a task in its job and role, or takes it out (`sign` -1).

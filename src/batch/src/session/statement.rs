@@ -1,8 +1,10 @@
 //! Statements: tentative steps of one job that hold together.
 
-use super::commits::{Bind, Outcome, Plan, Take};
-use super::objects::{JobIx, Status, TaskIx};
-use super::{Session, state::State};
+use super::Session;
+use super::census::Status;
+use super::commits::{Bind, Evict, Nomination, Outcome, Plan, Take};
+use super::objects::{JobIx, TaskIx};
+use super::state::State;
 use crate::world::Pick;
 use stowplan_engine::{HostIx, HostView};
 
@@ -10,7 +12,18 @@ use stowplan_engine::{HostIx, HostView};
 #[derive(Debug)]
 pub struct Statement {
     job: JobIx,
-    steps: Vec<TaskIx>,
+    steps: Vec<Step>,
+}
+
+/// One step: what was done to a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// It got room on a host.
+    Allocate(TaskIx),
+    /// It was promised room on a host.
+    Pipeline(TaskIx),
+    /// It lost its room; it was in this state.
+    Evict(TaskIx, Status),
 }
 
 impl Statement {
@@ -25,6 +38,19 @@ impl Statement {
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
+
+    /// The tasks that lost their room, in order.
+    pub fn victims(&self) -> impl Iterator<Item = TaskIx> + '_ {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Evict(task, _) => Some(*task),
+            Step::Allocate(_) | Step::Pipeline(_) => None,
+        })
+    }
+
+    /// Adds the steps of another statement.
+    pub fn merge(&mut self, other: Self) {
+        self.steps.extend(other.steps);
+    }
 }
 
 impl Session<'_> {
@@ -34,7 +60,7 @@ impl Session<'_> {
             return false;
         }
         self.tiers.allocated(&self.state, task);
-        statement.steps.push(task);
+        statement.steps.push(Step::Allocate(task));
         true
     }
 
@@ -42,18 +68,53 @@ impl Session<'_> {
     pub fn pipeline(&mut self, statement: &mut Statement, task: TaskIx, host: HostIx) {
         self.state.promise(task, host);
         self.tiers.allocated(&self.state, task);
-        statement.steps.push(task);
+        statement.steps.push(Step::Pipeline(task));
+    }
+
+    /// Takes a task off its host, tentatively.
+    pub fn evict(&mut self, statement: &mut Statement, task: TaskIx) {
+        statement.steps.push(Step::Evict(task, self.state[task].status));
+        self.state.evict(task);
+        self.tiers.deallocated(&self.state, task);
+    }
+
+    /// Lets a task stay that the statement has evicted.
+    pub fn spare(&mut self, statement: &mut Statement, task: TaskIx) {
+        let is_it = |step: &Step| matches!(step, Step::Evict(victim, _) if *victim == task);
+        if let Some(place) = statement.steps.iter().rposition(is_it) {
+            let step = statement.steps.remove(place);
+            self.undo(step);
+        }
     }
 
     /// Takes all steps back, the last first.
     pub fn discard(&mut self, statement: Statement) {
-        for task in statement.steps.into_iter().rev() {
-            self.state.unplace(task);
-            self.tiers.deallocated(&self.state, task);
+        statement.steps.into_iter().rev().for_each(|step| self.undo(step));
+    }
+
+    fn undo(&mut self, step: Step) {
+        match step {
+            Step::Allocate(task) | Step::Pipeline(task) => {
+                self.state.unplace(task);
+                self.tiers.deallocated(&self.state, task);
+            }
+            Step::Evict(task, status) => {
+                self.state.keep_on(task, status);
+                self.tiers.allocated(&self.state, task);
+            }
         }
     }
 
-    /// Keeps a statement uncommitted: its promises hold until the end of the
+    /// Takes back the promise that a task was made in this cycle: it is
+    /// pending again.
+    pub fn withdraw(&mut self, task: TaskIx) {
+        for statement in self.kept.iter_mut().chain(self.under_way.values_mut()) {
+            statement.steps.retain(|step| *step != Step::Pipeline(task));
+        }
+        self.undo(Step::Pipeline(task));
+    }
+
+    /// Keeps a statement uncommitted: its steps hold until the end of the
     /// cycle.
     pub fn keep(&mut self, statement: Statement) {
         if !statement.is_empty() {
@@ -64,22 +125,38 @@ impl Session<'_> {
     /// Hands a statement over to be committed. Promises in it stay promises,
     /// and hold until the end of the cycle.
     pub fn commit(&mut self, statement: Statement) {
-        let is_promise = |task: &TaskIx| self.state[*task].status == Status::Pipelined;
-        let (promised, placed): (Vec<_>, Vec<_>) =
-            statement.steps.into_iter().partition(is_promise);
-        self.keep(Statement { job: statement.job, steps: promised });
-        if placed.is_empty() {
-            return;
+        if statement.steps.iter().all(|step| matches!(step, Step::Pipeline(_))) {
+            return self.keep(statement);
         }
-        for task in &placed {
-            self.state.set_status(*task, Status::Binding);
-        }
-        let number = self.next_statement;
+        let plan = self.plan(&statement);
+        self.under_way.insert(plan.statement, statement);
+        self.commits.submit(plan);
+    }
+
+    fn plan(&mut self, statement: &Statement) -> Plan {
+        let mut plan = Plan {
+            statement: self.next_statement,
+            job: self.state[statement.job].uuid,
+            binds: Vec::new(),
+            evicts: Vec::new(),
+            nominations: Vec::new(),
+        };
         self.next_statement += 1;
-        let binds = placed.iter().filter_map(|task| bind(&self.state, *task)).collect();
-        let job = self.state[statement.job].uuid;
-        self.commits.submit(Plan { statement: number, job, binds });
-        self.under_way.insert(number, Statement { job: statement.job, steps: placed });
+        for step in &statement.steps {
+            match *step {
+                Step::Allocate(task) => {
+                    self.state.set_status(task, Status::Binding);
+                    plan.binds.extend(bind(&self.state, task));
+                }
+                Step::Evict(task, _) => plan.evicts.extend(evict(&self.state, task)),
+                Step::Pipeline(task) => plan.nominations.extend(nomination(&self.state, task)),
+            }
+        }
+        // Who waits for tasks that leave by themselves needs no nomination.
+        if plan.evicts.is_empty() {
+            plan.nominations.clear();
+        }
+        plan
     }
 
     /// Takes in what became of statements handed over; with `wait`, of all of
@@ -100,14 +177,14 @@ impl Session<'_> {
     fn take_in(&mut self, outcome: Outcome) -> Option<JobIx> {
         let statement = self.under_way.remove(&outcome.statement)?;
         let Err(refused) = outcome.result else {
-            self.binds += statement.steps.len();
-            for task in statement.steps {
-                self.state.set_status(task, Status::Bound);
-            }
+            self.hold(statement);
             return None;
         };
-        let hosts = statement.steps.iter().filter_map(|task| self.state[*task].host);
-        let mut hosts: Vec<HostIx> = hosts.collect();
+        let mut hosts: Vec<HostIx> = Vec::new();
+        for step in &statement.steps {
+            let (Step::Allocate(task) | Step::Pipeline(task) | Step::Evict(task, _)) = *step;
+            hosts.extend(self.state[task].host);
+        }
         hosts.sort_unstable();
         hosts.dedup();
         let job = statement.job;
@@ -123,6 +200,20 @@ impl Session<'_> {
     }
 }
 
+impl Session<'_> {
+    /// A statement is committed: what got room is bound, promises are kept.
+    fn hold(&mut self, mut statement: Statement) {
+        for step in &statement.steps {
+            if let Step::Allocate(task) = *step {
+                self.binds += 1;
+                self.state.set_status(task, Status::Bound);
+            }
+        }
+        statement.steps.retain(|step| matches!(step, Step::Pipeline(_)));
+        self.keep(statement);
+    }
+}
+
 fn bind(state: &State, task: TaskIx) -> Option<Bind> {
     let at = &state[task];
     let host = state.world.facts(at.host?).uuid;
@@ -132,4 +223,16 @@ fn bind(state: &State, task: TaskIx) -> Option<Bind> {
     };
     let takes = at.picks.iter().filter_map(take).collect();
     Some(Bind { task: at.uuid, attempt: at.attempt, host, takes })
+}
+
+fn evict(state: &State, task: TaskIx) -> Option<Evict> {
+    let at = &state[task];
+    let host = state.world.facts(at.host?).uuid;
+    Some(Evict { task: at.uuid, attempt: at.attempt, host })
+}
+
+fn nomination(state: &State, task: TaskIx) -> Option<Nomination> {
+    let at = &state[task];
+    let host = state.world.facts(at.host?).uuid;
+    Some(Nomination { task: at.uuid, attempt: at.attempt, host })
 }

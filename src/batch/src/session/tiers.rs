@@ -1,48 +1,61 @@
-//! Plugins in tiers, and how their answers are combined at each point.
+//! Plugins in tiers, and the orders and answers that they make together.
 
 use super::objects::{JobIx, QueueIx, ShapeIx, TaskIx};
-use super::plugin::{NodePredicate, Objection, Plugin, Point, Score, Vote};
+use super::plugin::{NodePredicate, Objection, Plugin, Score, SetScore};
+use super::point::Point;
 use super::state::State;
+use super::votes::Disagreement;
 use std::cmp::Ordering;
 use stowplan_engine::fault::Fault;
 
 /// A plugin in its tier, with the points at which it is asked.
 pub struct Seat {
-    plugin: Box<dyn Plugin>,
+    pub(super) plugin: Box<dyn Plugin>,
+    granted: u32,
     points: u32,
 }
 
 impl Seat {
-    /// A plugin that is asked wherever it wants to be, but for `off`.
+    /// A plugin that is asked wherever it wants to be and `on` lets it.
     #[must_use]
-    pub fn new(plugin: Box<dyn Plugin>, off: &[Point]) -> Self {
-        let wanted = plugin.points().iter().filter(|point| !off.contains(point));
-        let points = wanted.fold(0, |set, point| set | 1 << *point as u32);
-        Self { plugin, points }
+    pub fn new(plugin: Box<dyn Plugin>, on: impl Fn(Point) -> bool) -> Self {
+        let granted = Point::ALL.iter().filter(|point| on(**point));
+        let granted = granted.fold(0, |set, point| set | 1 << *point as u32);
+        let wanted = plugin.points().iter().fold(0, |set, point| set | 1 << *point as u32);
+        Self { plugin, granted, points: wanted & granted }
     }
 
-    fn is_on(&self, point: Point) -> bool {
+    pub(super) fn is_on(&self, point: Point) -> bool {
         self.points >> point as u32 & 1 == 1
     }
 }
 
 /// All plugins of a session, tier by tier.
 #[derive(Default)]
-pub struct Tiers(Vec<Vec<Seat>>);
+pub struct Tiers {
+    pub(super) seats: Vec<Vec<Seat>>,
+    pub(super) disagreement: Disagreement,
+}
 
 impl Tiers {
     /// Plugins in these tiers.
     #[must_use]
-    pub fn new(tiers: Vec<Vec<Seat>>) -> Self {
-        Self(tiers)
+    pub fn new(seats: Vec<Vec<Seat>>) -> Self {
+        Self { seats, disagreement: Disagreement::default() }
+    }
+
+    /// The same, with another rule for voters that cannot agree on a victim.
+    #[must_use]
+    pub fn with(self, disagreement: Disagreement) -> Self {
+        Self { disagreement, ..self }
     }
 
     fn all(&self) -> impl Iterator<Item = &dyn Plugin> {
-        self.0.iter().flatten().map(|seat| seat.plugin.as_ref())
+        self.seats.iter().flatten().map(|seat| seat.plugin.as_ref())
     }
 
-    fn at(&self, point: Point) -> impl Iterator<Item = &dyn Plugin> {
-        let seats = self.0.iter().flatten().filter(move |seat| seat.is_on(point));
+    pub(super) fn at(&self, point: Point) -> impl Iterator<Item = &dyn Plugin> {
+        let seats = self.seats.iter().flatten().filter(move |seat| seat.is_on(point));
         seats.map(|seat| seat.plugin.as_ref())
     }
 
@@ -51,9 +64,18 @@ impl Tiers {
         self.all().map(Plugin::name)
     }
 
+    /// Whether a plugin is there and one of these points is not switched off
+    /// for it, be it one at which it says something or not.
+    #[must_use]
+    pub fn grants(&self, plugin: &str, points: &[Point]) -> bool {
+        let mask = points.iter().fold(0, |set, point| set | 1 << *point as u32);
+        let mut seats = self.seats.iter().flatten().filter(|seat| seat.plugin.name() == plugin);
+        seats.any(|seat| seat.granted & mask != 0)
+    }
+
     /// Opens every plugin.
     pub fn open(&mut self, state: &State) {
-        self.0.iter_mut().flatten().for_each(|seat| seat.plugin.open(state));
+        self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.open(state));
     }
 
     /// Which of two queues is served first: then the older, then by name.
@@ -64,21 +86,43 @@ impl Tiers {
             .then_with(|| state[a].name.cmp(&state[b].name))
     }
 
+    /// Of two queues, from which tasks are evicted first: as plugins say, else
+    /// from the one that is served last.
+    #[must_use]
+    pub fn victim_queue_order(
+        &self,
+        state: &State,
+        a: QueueIx,
+        b: QueueIx,
+        preemptor: QueueIx,
+    ) -> Ordering {
+        let asked = self.at(Point::VictimQueueOrder);
+        first(asked.map(|plugin| plugin.victim_queue_order(state, a, b, preemptor)))
+            .then_with(|| self.queue_order(state, b, a))
+    }
+
     /// Which of two jobs is served first: then the older, then by name.
     #[must_use]
     pub fn job_order(&self, state: &State, a: JobIx, b: JobIx) -> Ordering {
-        first(self.at(Point::JobOrder).map(|plugin| plugin.job_order(state, a, b)))
+        self.job_preference(state, a, b)
             .then_with(|| state[a].created.cmp(&state[b].created))
             .then_with(|| state[a].name.cmp(&state[b].name))
     }
 
-    /// Which of two tasks is placed first: then the older; then, of names that
-    /// end in different numbers, the smaller number; then by name and id.
+    /// The same, where plugins have an opinion.
+    #[must_use]
+    pub fn job_preference(&self, state: &State, a: JobIx, b: JobIx) -> Ordering {
+        first(self.at(Point::JobOrder).map(|plugin| plugin.job_order(state, a, b)))
+    }
+
+    /// Which of two tasks is placed first: then the one with the smaller
+    /// number at the end of its name; then the older; then by name and id.
     #[must_use]
     pub fn task_order(&self, state: &State, a: TaskIx, b: TaskIx) -> Ordering {
         let (left, right) = (&state[a], &state[b]);
+        let number = |number: Option<u64>| number.map_or((1, 0), |number| (0, number));
         first(self.at(Point::TaskOrder).map(|plugin| plugin.task_order(state, a, b)))
-            .then_with(|| by_index(&left.name, &right.name))
+            .then_with(|| number(left.number).cmp(&number(right.number)))
             .then_with(|| left.created.cmp(&right.created))
             .then_with(|| left.name.cmp(&right.name))
             .then_with(|| left.uuid.cmp(&right.uuid))
@@ -96,24 +140,41 @@ impl Tiers {
         self.at(Point::JobReady).all(|plugin| plugin.job_ready(state, job))
     }
 
-    /// Whether a job has its minimum once others have left: a rejection ends
-    /// with no, a tier that permits without one with yes; if all abstain, yes.
+    /// Whether others may be evicted for a job: all of the first tier that has
+    /// a say agree; without any, no.
     #[must_use]
-    pub fn job_pipelined(&self, state: &State, job: JobIx) -> bool {
-        for tier in &self.0 {
-            let mut permitted = false;
-            for seat in tier.iter().filter(|seat| seat.is_on(Point::JobPipelined)) {
-                match seat.plugin.job_pipelined(state, job) {
-                    Vote::Reject => return false,
-                    Vote::Abstain => {}
-                    Vote::Permit => permitted = true,
-                }
-            }
-            if permitted {
-                return true;
+    pub fn job_starving(&self, state: &State, job: JobIx) -> bool {
+        for tier in &self.seats {
+            let mut asked = tier.iter().filter(|seat| seat.is_on(Point::JobStarving)).peekable();
+            if asked.peek().is_some() {
+                return asked.all(|seat| seat.plugin.job_starving(state, job));
             }
         }
-        true
+        false
+    }
+
+    /// Whether a queue has all that it deserves.
+    #[must_use]
+    pub fn overused(&self, state: &State, queue: QueueIx) -> bool {
+        self.at(Point::Overused).any(|plugin| plugin.overused(state, queue))
+    }
+
+    /// Whether a queue may take what a task asks for.
+    #[must_use]
+    pub fn allocatable(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
+        self.at(Point::Allocatable).all(|plugin| plugin.allocatable(state, queue, task))
+    }
+
+    /// Whether a queue may take from others for a task.
+    #[must_use]
+    pub fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
+        self.at(Point::Preemptive).all(|plugin| plugin.preemptive(state, queue, task))
+    }
+
+    /// A job was admitted.
+    pub fn job_enqueued(&mut self, state: &State, job: JobIx) {
+        let asked = self.seats.iter_mut().flatten().filter(|seat| seat.is_on(Point::JobEnqueued));
+        asked.for_each(|seat| seat.plugin.job_enqueued(state, job));
     }
 
     /// The predicates that judge hosts for a shape.
@@ -125,23 +186,32 @@ impl Tiers {
         state: &State,
         shape: ShapeIx,
     ) -> Result<Vec<Box<dyn NodePredicate>>, Fault> {
-        let asked = self.at(Point::Predicate).map(|plugin| plugin.predicate(state, shape));
-        asked.filter_map(Result::transpose).collect()
+        let mut predicates = Vec::new();
+        for plugin in self.at(Point::Predicate) {
+            predicates.extend(plugin.predicates(state, shape)?);
+        }
+        Ok(predicates)
     }
 
-    /// The scores of hosts.
+    /// The scores of hosts that depend on one host each.
     pub fn scores(&self) -> impl Iterator<Item = &Score> {
         self.at(Point::NodeOrder).filter_map(Plugin::score)
     }
 
+    /// The scores of hosts for a shape that depend on all that are compared.
+    #[must_use]
+    pub fn set_scores(&self, state: &State, shape: ShapeIx) -> Vec<Box<dyn SetScore>> {
+        self.at(Point::NodeOrder).flat_map(|plugin| plugin.set_scores(state, shape)).collect()
+    }
+
     /// Tells every plugin that a task has got a host.
     pub fn allocated(&mut self, state: &State, task: TaskIx) {
-        self.0.iter_mut().flatten().for_each(|seat| seat.plugin.allocated(state, task));
+        self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.allocated(state, task));
     }
 
     /// Tells every plugin that a task has lost its host.
     pub fn deallocated(&mut self, state: &State, task: TaskIx) {
-        self.0.iter_mut().flatten().for_each(|seat| seat.plugin.deallocated(state, task));
+        self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.deallocated(state, task));
     }
 }
 
@@ -149,19 +219,13 @@ fn first(mut answers: impl Iterator<Item = Ordering>) -> Ordering {
     answers.find(|answer| answer.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-/// Compares names by the whole numbers at their ends, where both have one
-/// behind the same text.
-fn by_index(a: &str, b: &str) -> Ordering {
-    match (split(a), split(b)) {
-        (Some((left, m)), Some((right, n))) if left == right => m.cmp(&n),
-        _ => Ordering::Equal,
-    }
-}
-
-fn split(name: &str) -> Option<(&str, u64)> {
-    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let (text, number) = name.split_at(name.len() - digits);
-    Some((text, number.parse().ok()?))
+/// The whole number at the end of a name of at least three parts, which tasks
+/// of a job are numbered by: `job-role-7`, `namespace/job/role/7`.
+#[must_use]
+pub fn task_number(name: &str) -> Option<u64> {
+    let mut parts = name.rsplit('-');
+    let number = parts.next()?.parse().ok()?;
+    (parts.count() >= 2).then_some(number)
 }
 
 #[cfg(test)]
@@ -169,9 +233,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_at_the_end_are_compared_as_numbers() {
-        assert_eq!(by_index("worker/9", "worker/10"), Ordering::Less);
-        assert_eq!(by_index("worker/9", "master/10"), Ordering::Equal);
-        assert_eq!(by_index("worker/é", "worker/10"), Ordering::Equal);
+    fn tasks_are_numbered_by_their_names() {
+        assert_eq!(task_number("ns/train-worker-12"), Some(12));
+        assert_eq!(task_number("worker-12"), None);
+        assert_eq!(task_number("train-worker-é"), None);
     }
 }

@@ -31,6 +31,9 @@ pub enum BindRefusal {
     /// The job is gone or has ended.
     #[error("the job has ended")]
     JobEnded,
+    /// Others would have to leave for it.
+    #[error("{0} other tasks would have to leave, and the ledger keeps no nominations yet")]
+    Evictions(usize),
     /// A task has changed since it was looked at.
     #[error("task {0} has changed")]
     TaskChanged(Uuid),
@@ -68,6 +71,9 @@ pub fn bind(
     request_id: &str,
     now: Micros,
 ) -> Result<(Change, ()), BindRefusal> {
+    if !plan.evicts.is_empty() {
+        return Err(BindRefusal::Evictions(plan.evicts.len()));
+    }
     let job = image.batch.jobs.get(plan.job).ok_or(BindRefusal::JobEnded)?;
     let phase = JobPhase::named(&job.phase).filter(|phase| !phase.is_final());
     let phase = phase.ok_or(BindRefusal::JobEnded)?;

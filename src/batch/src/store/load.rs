@@ -74,10 +74,10 @@ pub fn load(image: &Image, dims: &Arc<Dims>, cache: &mut SpecCache, now: Micros)
     for row in image.batch.queues() {
         let spec = QueueSpec::deserialize(&row.spec).unwrap_or_default();
         let queue = Queue {
-            name: row.name.clone(),
             priority: spec.priority,
             created: row.created,
             open: row.state == "Open",
+            ..Queue::named(&row.name)
         };
         queues.insert(row.name.as_str(), state.add_queue(queue));
     }
@@ -114,6 +114,7 @@ impl Loader<'_> {
                 request,
                 node_selector: Arc::new(role.node_selector.clone()),
                 tolerations: Arc::new(role.tolerations.clone()),
+                wishes: None,
             }));
         }
         let roles = spec.tasks.iter().map(|role| Role {
@@ -121,21 +122,14 @@ impl Loader<'_> {
             min: spec.min_task_member.get(&role.role).copied(),
             census: Census::default(),
         });
+        let name = format!("{}/{}", row.namespace, row.name);
         let job = self.state.add_job(Job {
-            uuid: row.uuid,
-            name: format!("{}/{}", row.namespace, row.name),
-            queue,
             created: row.created,
             priority: spec.priority,
             phase: JobPhase::named(&row.phase).unwrap_or(JobPhase::Unknown),
             min_available: spec.min_available,
             roles: roles.collect(),
-            tasks: Vec::new(),
-            census: Census::default(),
-            allocated: Amounts::new(),
-            failed_roles: Vec::new(),
-            refusals: 0,
-            refusal: None,
+            ..Job::named(row.uuid, name, queue)
         });
         for task in self.image.batch.tasks_of(row.id) {
             self.task(job, task, &spec, &shapes);
@@ -151,11 +145,15 @@ impl Loader<'_> {
             name: format!("{}/{}", row.role, row.index),
             job,
             role: role as u32,
+            number: u64::try_from(row.index).ok(),
             created: row.created,
             priority: spec.tasks.get(role).map_or(0, |role| role.priority),
             shape: *shape,
             status: Status::from(state_of(row)),
             attempt: row.attempt,
+            preemptable: true,
+            may_preempt: true,
+            protected: false,
             host: row.host.and_then(|host| self.host(host)),
             picks: Picks::new(),
         });

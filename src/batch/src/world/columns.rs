@@ -14,10 +14,16 @@ pub enum Kind {
     Releasing,
     /// What is promised of that.
     Pipelined,
+    /// The part of what is being given back that was taken away in this cycle.
+    Evicted,
+    /// By how much the tasks on the host count for more than they ask for when
+    /// hosts are scored by how full they are: a task that asks for no cpu or no
+    /// memory still uses some.
+    Padding,
 }
 
 impl Kind {
-    const COUNT: usize = 4;
+    const COUNT: usize = 6;
 }
 
 /// The columns: one block of numbers, host by host within a dimension, so that
@@ -69,6 +75,13 @@ impl Columns {
     pub fn future_idle(&self, dim: DimIx, host: HostIx) -> i64 {
         self.idle(dim, host) + self.get(Kind::Releasing, dim, host)
             - self.get(Kind::Pipelined, dim, host)
+    }
+
+    /// What tasks that stay ask for: used + pipelined - evicted.
+    #[must_use]
+    pub fn staying(&self, dim: DimIx, host: HostIx) -> i64 {
+        self.get(Kind::Used, dim, host) + self.get(Kind::Pipelined, dim, host)
+            - self.get(Kind::Evicted, dim, host)
     }
 
     fn place(&self, kind: Kind, dim: DimIx, host: HostIx) -> Option<usize> {

@@ -119,18 +119,43 @@ impl World {
         total
     }
 
+    /// What tasks that stay on a host ask for.
+    #[must_use]
+    pub fn staying(&self, dim: DimIx, host: HostIx) -> i64 {
+        self.columns.staying(dim, host)
+    }
+
+    /// What will be left on a host.
+    #[must_use]
+    pub fn future_idle(&self, dim: DimIx, host: HostIx) -> i64 {
+        self.columns.future_idle(dim, host)
+    }
+
+    /// What all hosts together have in use.
+    #[must_use]
+    pub fn total_used(&self) -> Amounts {
+        let mut total = Amounts::new();
+        for (dim, _) in self.dims.iter() {
+            let all = self.order.iter().map(|h| self.columns.get(Kind::Used, dim, *h));
+            total.set(dim, all.sum());
+        }
+        total
+    }
+
     /// Whether a request fits into what is left on a host now.
     #[must_use]
     pub fn fits_idle(&self, host: HostIx, request: &Amounts) -> bool {
-        request.fits(|dim| self.columns.idle(dim, host))
-            && (self.plain.contains(host) || self.sources_of(host).pick(request).is_some())
+        let left = |dim| self.columns.idle(dim, host);
+        let fits = if request.is_empty() { request.fits(left) } else { request.within(left) };
+        fits && (self.plain.contains(host) || self.sources_of(host).pick(request).is_some())
     }
 
     /// Whether a request fits into what will be left on a host once everything
     /// that is being given back is back.
     #[must_use]
     pub fn fits_future(&self, host: HostIx, request: &Amounts) -> bool {
-        request.fits(|dim| self.columns.future_idle(dim, host))
+        let left = |dim| self.columns.future_idle(dim, host);
+        if request.is_empty() { request.fits(left) } else { request.within(left) }
     }
 
     /// Whether anything is being given back anywhere.
@@ -166,6 +191,29 @@ impl World {
     pub fn release(&mut self, host: HostIx, held: &Amounts) {
         self.columns.add(Kind::Releasing, host, held, 1);
         self.releasing += 1;
+        self.touched.push(host);
+    }
+
+    /// Takes what a task holds away from it, or lets it keep it after all
+    /// (`sign` -1): it is being given back.
+    pub fn evict(&mut self, host: HostIx, held: &Amounts, sign: i64) {
+        self.columns.add(Kind::Releasing, host, held, sign);
+        self.columns.add(Kind::Evicted, host, held, sign);
+        self.releasing = self.releasing.saturating_add_signed(sign as isize);
+        self.touched.push(host);
+    }
+
+    /// Counts what a task holds that was there before this session, even where
+    /// that is more than the host has.
+    pub fn occupy(&mut self, host: HostIx, held: &Amounts) {
+        self.columns.add(Kind::Used, host, held, 1);
+        self.touched.push(host);
+    }
+
+    /// Counts the padding of a task that stays on a host, or that no longer
+    /// does (`sign` -1).
+    pub fn pad(&mut self, host: HostIx, padding: &Amounts, sign: i64) {
+        self.columns.add(Kind::Padding, host, padding, sign);
         self.touched.push(host);
     }
 

@@ -81,6 +81,8 @@ async fn a_claim_between_decision_and_commit_is_seen() {
                 takes: vec![Take { provider: host, class: "VCPU".to_owned(), amount: 2 }],
             })
             .collect(),
+        evicts: Vec::new(),
+        nominations: Vec::new(),
     };
     let before = cloud.image();
     cloud.claim(host, 1).await.unwrap();

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_batch::actions::actions;
 use stowplan_batch::amounts::{Amounts, DimIx, Dims};
-use stowplan_batch::life::JobPhase;
 use stowplan_batch::plugins::tiers;
 use stowplan_batch::session::{
     Census, Closed, Commits, Job, JobIx, Outcome, Plan, Queue, QueueIx, Role, Session,
@@ -107,8 +106,7 @@ pub fn tasks(role: &'static str, count: u32, cpu: i64) -> Tasks {
 
 pub fn state(hosts: &[Host]) -> State {
     let mut state = State::new(world(hosts), NOW);
-    let queue = Queue { name: "default".to_owned(), priority: 0, created: NOW, open: true };
-    state.add_queue(queue);
+    state.add_queue(Queue { created: NOW, ..Queue::named("default") });
     state
 }
 
@@ -118,21 +116,12 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
         min: tasks.min,
         census: Census::default(),
     };
+    let uuid = Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes());
     let job = state.add_job(Job {
-        uuid: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()),
-        name: name.to_owned(),
-        queue: QueueIx(0),
         created: NOW,
-        priority: 0,
-        phase: JobPhase::Pending,
         min_available,
         roles: roles.iter().map(named).collect(),
-        tasks: Vec::new(),
-        census: Census::default(),
-        allocated: Amounts::new(),
-        failed_roles: Vec::new(),
-        refusals: 0,
-        refusal: None,
+        ..Job::named(uuid, name, QueueIx(0))
     });
     for (number, role) in roles.iter().enumerate() {
         let mut request = Amounts::new();
@@ -142,6 +131,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
             request,
             node_selector: Arc::new(role.node_selector.clone()),
             tolerations: Arc::new(role.tolerations.clone()),
+            wishes: None,
         });
         for index in 0..role.count {
             let name = format!("{name}/{}/{index}", role.role);
@@ -150,11 +140,15 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 name,
                 job,
                 role: number as u32,
+                number: Some(u64::from(index)),
                 created: NOW,
                 priority: 1,
                 shape,
                 status: role.status.unwrap_or(Status::Pending),
                 attempt: 0,
+                preemptable: true,
+                may_preempt: true,
+                protected: false,
                 host: role.host,
                 picks: Picks::new(),
             });
@@ -192,7 +186,7 @@ impl Commits for Accept {
 /// Runs one cycle of the default actions.
 pub fn cycle(state: State, commits: &mut dyn Commits) -> Closed {
     let mut session = Session::open(state, plugins(), OPTIONS, commits);
-    for action in actions(["allocate", "backfill"]).unwrap() {
+    for action in actions(["allocate", "backfill"], &BTreeMap::new()).unwrap() {
         action.run(&mut session);
     }
     session.close(7)

@@ -4,7 +4,6 @@
 
 mod bench;
 mod gangs;
-mod golden;
 mod hosts;
 mod refusals;
 mod undo;

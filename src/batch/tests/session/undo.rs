@@ -4,7 +4,7 @@
 use crate::bench::{Accept, GPU, Host, OPTIONS, Tasks, add_job, cpu, plugins, state, tasks};
 use proptest::prelude::*;
 use stowplan_batch::amounts::DimIx;
-use stowplan_batch::session::{JobIx, Session, State, Statement, Status, TaskIx};
+use stowplan_batch::session::{JobIx, Place, Session, State, Statement, Status, TaskIx};
 use stowplan_engine::{HostIx, HostView};
 
 const HOSTS: u32 = 70;
@@ -58,7 +58,9 @@ fn scan(session: &Session<'_>, task: TaskIx) -> Option<HostIx> {
     let shape = state.shape_of(task);
     let mut best: Option<(f64, HostIx)> = None;
     for &host in state.world.order() {
-        if !state.world.live().contains(host) || !state.world.fits_idle(host, &shape.request) {
+        let fits = state.world.fits_idle(host, &shape.request)
+            && state.world.fits_future(host, &shape.request);
+        if !state.world.live().contains(host) || !fits {
             continue;
         }
         let scores = session.tiers.scores().map(|score| score.score(&state.world, host, shape));
@@ -92,7 +94,10 @@ proptest! {
                 }
                 Op::Best { job } => {
                     if let Some(task) = pending(&session.state, jobs[job]) {
-                        let best = session.best_host(task).unwrap();
+                        let best = match session.best_host(task).unwrap() {
+                            Some(Place::Now(host)) => Some(host),
+                            Some(Place::Later(_)) | None => None,
+                        };
                         prop_assert_eq!(best, scan(&session, task));
                         if let Some(host) = best {
                             prop_assert!(session.allocate(&mut open[job], task, host));

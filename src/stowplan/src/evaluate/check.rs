@@ -59,6 +59,8 @@ fn differences(case: &Case) -> Vec<Difference> {
         Form::Hint(scenario, result) => {
             scenario.expect.as_ref().map(|expected| check_hint(expected, result))
         }
+        Form::Batch(scenario, result) => scenario.differences(result.as_deref()),
+        Form::Unit(case, result) => case.differences(result),
         Form::Replay(replay, result) => {
             replay.expect.as_ref().map(|expected| check_replay(expected, result))
         }

@@ -1,5 +1,6 @@
 //! `stowplan evaluate`: scheduling policies tried offline on scenarios.
 
+mod batch;
 mod check;
 mod read;
 mod show;
@@ -13,6 +14,10 @@ use anyhow::anyhow;
 use clap::Args;
 use read::Reader;
 use std::path::PathBuf;
+use stowplan_batch::scenario::{
+    BatchFailure, BatchScenario, Outcomes,
+    units::{Came as UnitCame, UnitCase},
+};
 use stowplan_config::Settings;
 use stowplan_engine::scenario::{
     self, Destinations, Scenario, SelectScenario,
@@ -26,6 +31,8 @@ use stowplan_scheduler::{
 const HELP: &str = "\
 A scenario is a JSON object with `hosts`, `request`, `config`, `filters`,
 `weighers` and, to be checked, `expect`; a file holds one or a list of them.
+One of batch scheduling has `nodes`, `queues` and `jobs`, and `tiers` and
+`actions` unless those of the configuration are meant.
 With --snapshot the requests of scenarios without `hosts` are made in that cloud,
 and a file may be a decision, as `stowplan explain ID --format json` prints it: it
 is made again, and --check compares.
@@ -75,6 +82,10 @@ enum Form {
     Query(Box<QueryScenario>, Result<QueryTexts, QueryFailure>),
     /// A scheduling hint and what becomes of it.
     Hint(Box<HintScenario>, Result<Came, HintFailure>),
+    /// A cluster with queues and jobs, and a cycle.
+    Batch(Box<BatchScenario>, Result<Box<Outcomes>, BatchFailure>),
+    /// A single rule of batch scheduling.
+    Unit(Box<UnitCase>, Result<UnitCame, String>),
     /// A request in a cloud.
     Replay(Box<Replay>, Box<Result<Replayed, ReplayFailure>>),
 }
@@ -86,6 +97,8 @@ impl Case {
             Form::Select(scenario, _) => &scenario.common.id,
             Form::Query(scenario, _) => &scenario.id,
             Form::Hint(scenario, _) => &scenario.id,
+            Form::Batch(scenario, _) => &scenario.id,
+            Form::Unit(case, _) => &case.id,
             Form::Replay(replay, _) => &replay.id,
         }
     }
@@ -96,6 +109,8 @@ impl Case {
             Form::Select(scenario, _) => scenario.common.note.as_deref(),
             Form::Query(scenario, _) => scenario.note.as_deref(),
             Form::Hint(scenario, _) => scenario.note.as_deref(),
+            Form::Batch(scenario, _) => scenario.note.as_deref(),
+            Form::Unit(case, _) => case.note.as_deref(),
             Form::Replay(replay, _) => replay.note.as_deref(),
         }
     }
@@ -108,6 +123,8 @@ impl Case {
             Form::Select(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Query(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Hint(_, result) => result.as_ref().err().map(ToString::to_string),
+            Form::Batch(_, result) => result.as_ref().err().map(ToString::to_string),
+            Form::Unit(_, result) => result.as_ref().err().cloned(),
             Form::Replay(_, result) => match result.as_ref() {
                 Ok(replayed) => replayed.refusal(),
                 Err(failure) => Some(failure.to_string()),

@@ -6,7 +6,9 @@ use anyhow::Context as _;
 use serde::de::{Deserialize as _, Error as _};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
+use stowplan_batch::scenario::{BatchScenario, units::UnitCase};
 use stowplan_config::Settings;
+use stowplan_engine::config::EngineConfig;
 use stowplan_engine::scenario::{self, Scenario, SelectScenario, hints::HintScenario, parse_with};
 use stowplan_scheduler::{
     scenario::QueryScenario,
@@ -27,6 +29,8 @@ pub enum Read {
     Select(Box<SelectScenario>),
     Query(Box<QueryScenario>),
     Hint(Box<HintScenario>),
+    Batch(Box<BatchScenario>),
+    Unit(Box<UnitCase>),
     Replay(Box<Replay>),
 }
 
@@ -49,6 +53,14 @@ impl Read {
             Self::Hint(scenario) => {
                 let result = scenario.evaluate(base, overrides);
                 Form::Hint(scenario, result)
+            }
+            Self::Batch(scenario) => {
+                let result = scenario.evaluate(base, overrides).map(Box::new);
+                Form::Batch(scenario, result)
+            }
+            Self::Unit(case) => {
+                let result = case.evaluate(&EngineConfig::from(base));
+                Form::Unit(case, result)
             }
             Self::Replay(replay) => {
                 let result = replay.evaluate(base, overrides);
@@ -84,6 +96,12 @@ impl<'a> Reader<'a> {
             };
             let replay = Replay::of_decision(&item, cloud);
             return replay.map(|it| Read::Replay(Box::new(it))).map_err(|e| wrong(e.to_string()));
+        }
+        if let Some(case) = UnitCase::read(&item) {
+            return Ok(Read::Unit(Box::new(case)));
+        }
+        if BatchScenario::is_one(&item) {
+            return serde_json::from_value(item).map(|it| Read::Batch(Box::new(it)));
         }
         if Replay::is_one(&item, self.cloud.is_some()) {
             let replay = Replay::read(&item, self.cloud.as_ref());

@@ -1,6 +1,7 @@
 //! What came of scenarios: the hosts that passed, who eliminated whom and why,
 //! and the table of weights.
 
+use super::batch::show_cycle;
 use super::{Case, Form};
 use crate::out::{Format, outln};
 use crate::table;
@@ -32,6 +33,8 @@ fn as_json(case: &Case) -> Value {
         Form::Select(_, Ok(found)) => json!({"file": file, "id": id, "outcome": found}),
         Form::Query(_, Ok(texts)) => json!({"file": file, "id": id, "outcome": texts}),
         Form::Hint(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
+        Form::Batch(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
+        Form::Unit(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
         Form::Replay(_, result) if result.is_ok() => {
             json!({"file": file, "id": id, "outcome": result.as_ref().as_ref().ok()})
         }
@@ -57,6 +60,10 @@ fn show(case: &Case) {
         Form::Query(_, Err(failure)) => outln!("nothing is asked for: {failure}"),
         Form::Hint(_, Ok(came)) => came.iter().for_each(|(what, value)| outln!("{what}: {value}")),
         Form::Hint(_, Err(failure)) => outln!("the cycle ends: {failure}"),
+        Form::Batch(_, Ok(came)) => came.each().for_each(show_cycle),
+        Form::Batch(_, Err(failure)) => outln!("no cycle runs: {failure}"),
+        Form::Unit(_, Ok(came)) => came.iter().for_each(|(what, value)| outln!("{what}: {value}")),
+        Form::Unit(_, Err(failure)) => outln!("nothing is computed: {failure}"),
         Form::Replay(_, result) => match result.as_ref() {
             Ok(replayed) => show_replay(replayed),
             Err(failure) => outln!("no host is chosen: {failure}"),

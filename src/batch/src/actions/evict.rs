@@ -1,0 +1,138 @@
+//! Who may be evicted from a host for a task, and in which order.
+
+use crate::session::{Eviction, JobIx, Session, Status, TaskIx};
+use stowplan_engine::HostIx;
+
+/// Victims that leave together or not at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// The tasks, in the order in which they are evicted.
+    pub(super) tasks: Vec<TaskIx>,
+    /// The job that goes as a whole; none for a task that its job can spare.
+    pub(super) whole: Option<JobIx>,
+}
+
+/// What is looked for: room for a task, made by tasks that are wanted.
+pub(super) struct Hunt<'a> {
+    /// The task.
+    pub(super) task: TaskIx,
+    /// Within its queue or across queues.
+    pub(super) eviction: Eviction,
+    /// Which tasks may be asked at all.
+    pub(super) wanted: &'a dyn Fn(&Session<'_>, TaskIx) -> bool,
+}
+
+impl Hunt<'_> {
+    /// The tasks on a host that plugins are asked about, in victim order: the
+    /// ones that a plugin keeps are those that would go last.
+    pub(super) fn candidates(&self, session: &Session<'_>, host: HostIx) -> Vec<TaskIx> {
+        let on_host = session.state.residents(host).iter().copied();
+        let mut tasks: Vec<TaskIx> = on_host.filter(|task| (self.wanted)(session, *task)).collect();
+        let job = session.state[self.task].job;
+        session.tiers.sort_victims(&session.state, Some(job), &mut tasks);
+        tasks
+    }
+
+    /// The candidates that plugins let go, unit by unit.
+    pub(super) fn units(&self, session: &mut Session<'_>, candidates: &[TaskIx]) -> Vec<Unit> {
+        if session.tiers.takes_whole_gangs(self.eviction) {
+            return self.bundles(session, candidates);
+        }
+        let victims = self.vote(session, candidates);
+        victims.into_iter().map(|task| Unit { tasks: vec![task], whole: None }).collect()
+    }
+
+    fn vote(&self, session: &mut Session<'_>, candidates: &[TaskIx]) -> Vec<TaskIx> {
+        session.tiers.victims(&session.state, self.eviction, self.task, candidates)
+    }
+
+    /// Rule 15b: tasks that their jobs can spare, then whole jobs, wherever
+    /// their tasks run. Plugins are asked in that order; a job that is not let
+    /// go whole stays.
+    fn bundles(&self, session: &mut Session<'_>, candidates: &[TaskIx]) -> Vec<Unit> {
+        let (mut units, mut jobs) = (Vec::new(), Vec::new());
+        let mut spared = Spare::default();
+        for &task in candidates {
+            let job = session.state[task].job;
+            if spared.takes(session, task) {
+                units.push(Unit { tasks: vec![task], whole: None });
+            } else if !jobs.contains(&job) {
+                jobs.push(job);
+            }
+        }
+        for job in jobs {
+            units.extend(self.whole(session, job, &units));
+        }
+        let asked: Vec<TaskIx> = units.iter().flat_map(|unit| unit.tasks.clone()).collect();
+        let let_go = self.vote(session, &asked);
+        units.retain(|unit| unit.tasks.iter().all(|task| let_go.contains(task)));
+        units
+    }
+
+    /// All of a job but what goes by itself; none if some of it has to stay.
+    fn whole(&self, session: &Session<'_>, job: JobIx, units: &[Unit]) -> Option<Unit> {
+        let state = &session.state;
+        if job == state[self.task].job {
+            return None;
+        }
+        let goes = |task: &TaskIx| units.iter().any(|unit| unit.tasks.contains(task));
+        let placed = |task: &TaskIx| {
+            let status = state[*task].status;
+            (status.is_allocated() || status == Status::Pipelined) && !goes(task)
+        };
+        let mut tasks: Vec<TaskIx> = state[job].tasks.iter().copied().filter(placed).collect();
+        if tasks.is_empty() || !tasks.iter().all(|task| (self.wanted)(session, *task)) {
+            return None;
+        }
+        session.tiers.sort_victims(state, Some(state[self.task].job), &mut tasks);
+        Some(Unit { tasks, whole: Some(job) })
+    }
+}
+
+/// How many tasks jobs and roles can still spare.
+#[derive(Default)]
+struct Spare {
+    jobs: Vec<(JobIx, i64)>,
+    roles: Vec<(JobIx, u32, i64)>,
+}
+
+impl Spare {
+    /// Takes a task if its job and its role keep their minima without it.
+    fn takes(&mut self, session: &Session<'_>, task: TaskIx) -> bool {
+        let at = &session.state[task];
+        let job = &session.state[at.job];
+        let surplus = |ready: u32, min: u32| i64::from(ready) - i64::from(min);
+        let of_job = entry(
+            &mut self.jobs,
+            |(known, _)| *known == at.job,
+            || (at.job, surplus(job.census.ready(), job.min_available)),
+        );
+        let looks_at_roles = job.min_available >= job.role_minima();
+        let role = job.roles.get(at.role as usize).filter(|_| looks_at_roles);
+        let of_role = role.and_then(|role| {
+            let min = role.min?;
+            Some(entry(
+                &mut self.roles,
+                |(job, role, _)| (*job, *role) == (at.job, at.role),
+                || (at.job, at.role, surplus(role.census.ready(), min)),
+            ))
+        });
+        if of_job.1 <= 0 || of_role.as_ref().is_some_and(|role| role.2 <= 0) {
+            return false;
+        }
+        of_job.1 -= 1;
+        if let Some(role) = of_role {
+            role.2 -= 1;
+        }
+        true
+    }
+}
+
+/// The entry that is known, or a new one.
+fn entry<T>(list: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
+    let at = list.iter().position(is_it).unwrap_or_else(|| {
+        list.push(new());
+        list.len() - 1
+    });
+    &mut list[at]
+}

@@ -1,0 +1,180 @@
+//! `capacity`: queues have what they deserve by right and may borrow up to
+//! their capability; queues may form a tree.
+
+mod build;
+mod entry;
+mod reclaim;
+
+use super::quota::queue_of;
+use super::{PluginFault, Setup};
+use crate::amounts::Amounts;
+use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
+use entry::Entry;
+pub use entry::share as capacity_share;
+use std::cmp::Ordering;
+
+/// Keeps each queue within its capability, and what is guaranteed to others
+/// free; lets it reclaim what it deserves. In a tree, a queue is held to the
+/// limits of all that it is a part of.
+#[derive(Clone, Debug, Default)]
+pub struct Capacity {
+    hierarchy: bool,
+    /// How many levels above its queue a task may rely on what an ancestor
+    /// deserves.
+    ancestor_level: usize,
+    queues: Vec<Entry>,
+    /// Why the tree is none, if it is none.
+    fault: Option<String>,
+}
+
+impl Capacity {
+    /// With `enableHierarchy` and `ancestorReclaimLevel` (0; below 0 is 0) of
+    /// `[batch:capacity]`.
+    ///
+    /// # Errors
+    /// An argument that cannot be used.
+    pub fn new(setup: &Setup<'_>) -> Result<Self, PluginFault> {
+        let level = setup.arguments.number("ancestorReclaimLevel", 0)?.max(0);
+        Ok(Self {
+            hierarchy: setup.hierarchy,
+            ancestor_level: usize::try_from(level).unwrap_or(usize::MAX),
+            ..Self::default()
+        })
+    }
+
+    fn at(&self, queue: QueueIx) -> Option<&Entry> {
+        self.queues.get(queue.index()).filter(|_| self.fault.is_none())
+    }
+
+    /// The queue and all that it is a part of, the nearest first.
+    fn line(&self, queue: QueueIx) -> impl Iterator<Item = &Entry> {
+        let own = self.at(queue);
+        let above = own.into_iter().flat_map(|own| own.path.iter().rev());
+        own.into_iter().chain(above.filter_map(|queue| self.at(*queue)))
+    }
+
+    fn change(&mut self, state: &State, task: TaskIx, change: fn(&mut Amounts, &Amounts)) {
+        let queue = queue_of(state, task);
+        let request = &state.shape_of(task).request;
+        let path = self.queues.get(queue.index()).map(|own| own.path.clone()).unwrap_or_default();
+        for at in path.into_iter().chain([queue]) {
+            if let Some(entry) = self.queues.get_mut(at.index()) {
+                change(&mut entry.books.allocated, request);
+                entry.refresh();
+            }
+        }
+    }
+
+    /// How many queues from the root on two queues are a part of together.
+    fn common(&self, a: QueueIx, b: QueueIx) -> usize {
+        let (Some(left), Some(right)) = (self.at(a), self.at(b)) else { return 0 };
+        left.path.iter().zip(&right.path).take_while(|(a, b)| a == b).count()
+    }
+
+    /// What decides between two leaves: the shares of the queues in which their
+    /// paths part.
+    fn share_below(&self, queue: QueueIx, common: usize) -> Option<&Entry> {
+        let own = self.at(queue)?;
+        own.path.get(common).map_or(Some(own), |above| self.at(*above))
+    }
+}
+
+impl Plugin for Capacity {
+    fn name(&self) -> &'static str {
+        "capacity"
+    }
+
+    fn points(&self) -> &'static [Point] {
+        use Point::{Allocatable, JobEnqueued, Preemptive, QueueOrder, Reclaimable};
+        &[QueueOrder, Point::VictimQueueOrder, JobEnqueued, Allocatable, Preemptive, Reclaimable]
+    }
+
+    fn open(&mut self, state: &State) {
+        let built = if self.hierarchy { build::tree(state) } else { Ok(build::flat(state)) };
+        match built {
+            Ok(queues) => (self.queues, self.fault) = (queues, None),
+            Err(fault) => (self.queues, self.fault) = (Vec::new(), Some(fault)),
+        }
+    }
+
+    fn queue_order(&self, state: &State, a: QueueIx, b: QueueIx) -> Ordering {
+        let by_priority = state[b].priority.cmp(&state[a].priority);
+        let (Some(left), Some(right)) = (self.at(a), self.at(b)) else { return by_priority };
+        by_priority.then_with(|| right.is_leaf.cmp(&left.is_leaf)).then_with(|| {
+            let common = if left.is_leaf { self.common(a, b) } else { usize::MAX };
+            match (self.share_below(a, common), self.share_below(b, common)) {
+                (Some(left), Some(right)) => left.order(right),
+                _ => Ordering::Equal,
+            }
+        })
+    }
+
+    fn victim_queue_order(
+        &self,
+        _state: &State,
+        a: QueueIx,
+        b: QueueIx,
+        preemptor: QueueIx,
+    ) -> Ordering {
+        self.common(b, preemptor).cmp(&self.common(a, preemptor))
+    }
+
+    fn allocatable(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
+        let request = &state.shape_of(task).request;
+        let is_leaf = self.at(queue).is_some_and(|entry| entry.is_leaf);
+        let mut line = self.line(queue);
+        is_leaf
+            && state[queue].open
+            && line.all(|entry| entry.books.takes(request, &entry.real_capability))
+    }
+
+    fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
+        let request = &state.shape_of(task).request;
+        let Some(own) = self.at(queue).filter(|_| state[queue].open) else { return false };
+        own.books.takes(request, &own.real_capability)
+            && self
+                .line(queue)
+                .take(self.ancestor_level.saturating_add(1))
+                .filter(|entry| !entry.is_root)
+                .any(|entry| entry.is_below_deserved(request))
+    }
+
+    fn reclaimable(
+        &mut self,
+        state: &State,
+        reclaimer: TaskIx,
+        candidates: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        Some(reclaim::victims(self, state, reclaimer, candidates))
+    }
+
+    fn job_enqueueable(&self, state: &State, job: JobIx) -> Vote {
+        let at = &state[job];
+        if !state[at.queue].open || self.fault.is_some() {
+            return Vote::Reject;
+        }
+        let Some(least) = &at.min_resources else { return Vote::Permit };
+        let admits = |entry: &Entry| entry.books.admits(least, &entry.real_capability);
+        if self.line(at.queue).all(admits) { Vote::Permit } else { Vote::Reject }
+    }
+
+    fn job_enqueued(&mut self, state: &State, job: JobIx) {
+        let at = &state[job];
+        let Some(least) = &at.min_resources else { return };
+        let path =
+            self.queues.get(at.queue.index()).map(|own| own.path.clone()).unwrap_or_default();
+        for queue in path.into_iter().chain([at.queue]) {
+            if let Some(entry) = self.queues.get_mut(queue.index()) {
+                entry.books.inqueue.add(least);
+            }
+        }
+    }
+
+    fn allocated(&mut self, state: &State, task: TaskIx) {
+        self.change(state, task, Amounts::add);
+    }
+
+    fn deallocated(&mut self, state: &State, task: TaskIx) {
+        self.change(state, task, Amounts::sub);
+    }
+}

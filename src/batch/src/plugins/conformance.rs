@@ -1,0 +1,29 @@
+//! `conformance`: what must not be interrupted is never a victim.
+
+use crate::session::{Plugin, Point, State, TaskIx};
+
+/// Keeps protected tasks on their hosts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conformance;
+
+fn unprotected(state: &State, candidates: &[TaskIx]) -> Vec<TaskIx> {
+    candidates.iter().copied().filter(|task| !state[*task].protected).collect()
+}
+
+impl Plugin for Conformance {
+    fn name(&self) -> &'static str {
+        "conformance"
+    }
+
+    fn points(&self) -> &'static [Point] {
+        &[Point::Preemptable, Point::Reclaimable]
+    }
+
+    fn preemptable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
+        Some(unprotected(state, tasks))
+    }
+
+    fn reclaimable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
+        Some(unprotected(state, tasks))
+    }
+}

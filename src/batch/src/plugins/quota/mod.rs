@@ -1,0 +1,5 @@
+//! What plugins that divide amounts among queues have in common.
+
+mod books;
+
+pub use books::{Books, capability, dominant_share, queue_of, real_capability, remaining_need};

@@ -1,0 +1,263 @@
+//! The state of a session, made of a scenario's cluster.
+
+use super::BatchFailure;
+use super::amounts::{AmountsInput, dims};
+use super::cluster::{Cluster, JobInput, NodeInput, QueueInput, ShardMode};
+use super::task::TaskInput;
+use crate::amounts::{DimIx, Dims};
+use crate::life::JobPhase;
+use crate::session::{
+    Census, Job, JobIx, Queue, QueueIx, Role, Shape, Shard, State, Task, task_number,
+};
+use crate::world::{HostState, Picks, Source, Sources, World};
+use std::sync::Arc;
+use stowplan_config::Settings;
+use stowplan_engine::table::{Figure, Figures, HostFacts, HostRow, StateFlags};
+use stowplan_engine::{HostIx, HostSet, HostTable};
+use stowplan_model::{Micros, Uuid};
+
+/// A time at which nothing that waits has waited long enough.
+const NO_TIME: Micros = Micros(i64::MIN / 4);
+/// Priority classes whose tasks are never evicted, and the namespace.
+const PROTECTED: [&str; 3] = ["system-cluster-critical", "system-node-critical", "kube-system"];
+
+/// The state of a session for a cluster.
+pub(super) fn state(cluster: &Cluster, settings: &Settings) -> Result<State, BatchFailure> {
+    let mut settings = settings.clone();
+    if let Some(map) = &cluster.resource_map {
+        settings.set_json("batch.resource_map", map)?;
+    }
+    let dims = Arc::new(dims(&settings, cluster.resource_map.as_ref(), all_amounts(cluster))?);
+    let now = cluster.now.map_or(NO_TIME, seconds);
+    let labels_matter = all_tasks(cluster).any(TaskInput::looks_at_tasks);
+    let state = State::new(world(cluster, &dims, now)?, now);
+    let mut builder = Builder { state, dims, cluster, labels_matter };
+    builder.shard();
+    for queue in &cluster.queues {
+        builder.queue(queue)?;
+    }
+    for job in &cluster.jobs {
+        builder.job(job)?;
+    }
+    builder.strays()?;
+    Ok(builder.state)
+}
+
+fn all_tasks(cluster: &Cluster) -> impl Iterator<Item = &TaskInput> {
+    cluster.jobs.iter().flat_map(|job| &job.tasks).chain(&cluster.tasks_without_job)
+}
+
+fn all_amounts(cluster: &Cluster) -> impl Iterator<Item = &AmountsInput> {
+    let queues = cluster.queues.iter();
+    let nodes = cluster.nodes.iter().map(|node| &node.allocatable);
+    nodes
+        .chain(queues.flat_map(|q| [&q.capability, &q.deserved, &q.guarantee.resource]))
+        .chain(cluster.jobs.iter().filter_map(|job| job.min_resources.as_ref()))
+        .chain(all_tasks(cluster).map(|task| &task.requests))
+}
+
+fn seconds(seconds: f64) -> Micros {
+    Micros((seconds * 1e6) as i64)
+}
+
+/// An id that follows from a name.
+pub(super) fn uuid(kind: &str, name: &str) -> Uuid {
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{kind}:{name}").as_bytes())
+}
+
+/// Hosts by their names, each with one source per dimension.
+fn world(cluster: &Cluster, dims: &Arc<Dims>, now: Micros) -> Result<World, BatchFailure> {
+    let mut nodes: Vec<&NodeInput> = cluster.nodes.iter().collect();
+    nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut table = HostTable::new();
+    let mut states = Vec::new();
+    for (place, node) in nodes.into_iter().enumerate() {
+        let ix = HostIx(place as u32);
+        let id = uuid("node", &node.name);
+        let flags = if node.unschedulable { StateFlags::UNSCHEDULABLE } else { 0 };
+        let figures =
+            Figures::default().with(Figure::AliveSince, now.0).with(Figure::StateFlags, flags);
+        let facts = HostFacts {
+            host: node.name.clone(),
+            node: node.name.clone(),
+            uuid: id,
+            labels: node.labels.clone(),
+            taints: node.taints.clone(),
+            ..HostFacts::default()
+        };
+        table.upsert(ix, HostRow { facts, figures, ..HostRow::default() });
+        let amounts = node.allocatable.whole(dims).map_err(BatchFailure::Input)?;
+        let mut sources = Sources::default();
+        for (dim, capacity) in amounts.iter() {
+            sources.push(Source {
+                dim,
+                provider: id,
+                capacity,
+                used: 0,
+                min_unit: 1,
+                max_unit: i64::MAX,
+                step_size: 1,
+            });
+        }
+        states.push((ix, HostState { sources, figures }));
+    }
+    let order = states.iter().map(|(ix, _)| *ix).collect();
+    let mut world = World::new(dims.clone(), table, order);
+    states.into_iter().for_each(|(ix, state)| world.load(ix, state));
+    Ok(world)
+}
+
+struct Builder<'a> {
+    state: State,
+    dims: Arc<Dims>,
+    cluster: &'a Cluster,
+    /// Whether any task looks at the labels of others.
+    labels_matter: bool,
+}
+
+impl Builder<'_> {
+    fn shard(&mut self) {
+        let Some(shard) = &self.cluster.shard else { return };
+        let mut hosts = HostSet::with_room(self.cluster.nodes.len());
+        let known = shard.nodes.iter().filter_map(|name| self.host(name));
+        known.collect::<Vec<_>>().into_iter().for_each(|host| hosts.insert(host));
+        self.state.shard = Some(Shard { hosts, hard: shard.mode == ShardMode::Hard });
+    }
+
+    fn host(&self, name: &str) -> Option<HostIx> {
+        let mut names: Vec<&str> = self.cluster.nodes.iter().map(|n| n.name.as_str()).collect();
+        names.sort_unstable();
+        names.binary_search(&name).ok().map(|place| HostIx(place as u32))
+    }
+
+    fn amounts(&self, input: &AmountsInput) -> Result<crate::amounts::Amounts, BatchFailure> {
+        input.charged(&self.dims).map_err(BatchFailure::Input)
+    }
+
+    fn queue(&mut self, input: &QueueInput) -> Result<(), BatchFailure> {
+        let state = input.state.as_deref();
+        let queue = Queue {
+            priority: input.priority,
+            open: matches!(state, None | Some("" | "Open")),
+            weight: input.weight,
+            capability: match input.capability.is_empty() {
+                true => None,
+                false => Some(self.amounts(&input.capability)?),
+            },
+            deserved: self.amounts(&input.deserved)?,
+            guarantee: self.amounts(&input.guarantee.resource)?,
+            reclaimable: input.reclaimable,
+            parent: input.parent.clone(),
+            hierarchy: input.hierarchy.clone(),
+            hierarchy_weights: input.hierarchy_weights.clone(),
+            ..Queue::named(&input.name)
+        };
+        self.state.add_queue(queue);
+        Ok(())
+    }
+
+    fn job(&mut self, input: &JobInput) -> Result<(), BatchFailure> {
+        let queue = self.state.queues().find(|queue| self.state[*queue].name == input.queue);
+        let class = input.priority_class.as_deref();
+        let classes = &self.cluster.priority_classes;
+        let priority = classes.iter().find(|known| Some(known.name.as_str()) == class);
+        let mut names: Vec<&str> = input.tasks.iter().map(|task| task.role.as_str()).collect();
+        names.extend(input.min_task_member.keys().map(String::as_str));
+        names.sort_unstable();
+        names.dedup();
+        let role = |name: &&str| Role {
+            name: (*name).to_owned(),
+            min: input.min_task_member.get(*name).copied(),
+            census: Census::default(),
+        };
+        let min_resources = match &input.min_resources {
+            Some(amounts) => Some(self.amounts(amounts)?),
+            None => None,
+        };
+        let id = input.id();
+        let job = self.state.add_job(Job {
+            created: seconds(input.created),
+            priority: priority.map_or(0, |class| class.value),
+            phase: phase(&input.phase)?,
+            min_available: input.min_member,
+            min_resources,
+            annotations: Arc::new(input.annotations.clone()),
+            listed: queue.is_some(),
+            roles: names.iter().map(role).collect(),
+            ..Job::named(uuid("job", &id), id, queue.unwrap_or(QueueIx(0)))
+        });
+        let protected = [class.unwrap_or_default(), &input.namespace]
+            .iter()
+            .any(|name| PROTECTED.contains(name));
+        for task in &input.tasks {
+            let role = names.binary_search(&task.role.as_str()).unwrap_or_default();
+            self.task(job, role as u32, task, protected)?;
+        }
+        Ok(())
+    }
+
+    fn strays(&mut self) -> Result<(), BatchFailure> {
+        if self.cluster.tasks_without_job.is_empty() {
+            return Ok(());
+        }
+        let nobody = Job::named(Uuid::nil(), String::new(), QueueIx(0));
+        let job = self.state.add_job(Job { listed: false, ..nobody });
+        for task in &self.cluster.tasks_without_job {
+            self.task(job, 0, task, true)?;
+        }
+        Ok(())
+    }
+
+    fn task(
+        &mut self,
+        job: JobIx,
+        role: u32,
+        input: &TaskInput,
+        protected: bool,
+    ) -> Result<(), BatchFailure> {
+        let mut request = self.amounts(&input.requests)?;
+        request.set(DimIx::PODS, 1);
+        let status = input.status().map_err(BatchFailure::Input)?;
+        let host = self.host(&input.node).filter(|_| status.is_on_host());
+        if let Some(host) = host {
+            self.state.world.occupy(host, &request);
+        }
+        let wishes = input.has_wishes() || self.labels_matter;
+        let shape = self.state.shape(Shape {
+            request,
+            node_selector: Arc::new(input.node_selector.clone()),
+            tolerations: Arc::new(input.tolerations.clone()),
+            wishes: wishes.then(|| Arc::new(input.wishes())),
+        });
+        let id = input.id();
+        self.state.add_task(Task {
+            uuid: uuid("task", &id),
+            name: id,
+            job,
+            role,
+            number: task_number(&input.name),
+            created: Micros(0),
+            priority: input.priority,
+            shape,
+            status,
+            attempt: 0,
+            preemptable: input.preemptable,
+            may_preempt: input.may_preempt(),
+            protected,
+            host,
+            picks: Picks::new(),
+        });
+        Ok(())
+    }
+}
+
+/// The phase of a job; without one it is Pending.
+fn phase(word: &str) -> Result<JobPhase, BatchFailure> {
+    match word {
+        "" => Ok(JobPhase::Pending),
+        word => JobPhase::named(word).ok_or_else(|| {
+            let expected = "expected Pending, Inqueue, Running, Completed or Unknown";
+            BatchFailure::Input(format!("phase of a job is {word:?}: {expected}"))
+        }),
+    }
+}

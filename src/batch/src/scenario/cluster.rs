@@ -1,0 +1,159 @@
+//! A cluster as a scenario writes it.
+
+use super::amounts::AmountsInput;
+use super::task::TaskInput;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use stowplan_model::host::Taint;
+
+/// All that there is when a cycle begins.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct Cluster {
+    /// Seconds since the epoch; without it no waiting limit is over.
+    #[serde(default)]
+    pub(super) now: Option<f64>,
+    /// As the option `[batch] resource_map`; without it amounts are exact.
+    #[serde(default)]
+    pub(super) resource_map: Option<Value>,
+    pub(super) nodes: Vec<NodeInput>,
+    pub(super) queues: Vec<QueueInput>,
+    #[serde(default)]
+    pub(super) priority_classes: Vec<ClassInput>,
+    pub(super) jobs: Vec<JobInput>,
+    /// Tasks that only use their nodes.
+    #[serde(default)]
+    pub(super) tasks_without_job: Vec<TaskInput>,
+    #[serde(default)]
+    pub(super) shard: Option<ShardInput>,
+    /// Network domains. No plugin looks at them yet.
+    #[serde(default, rename = "hyper_nodes")]
+    _hyper_nodes: Vec<Value>,
+    /// Quotas of namespaces. No plugin looks at them yet.
+    #[serde(default, rename = "resource_quotas")]
+    _resource_quotas: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NodeInput {
+    pub(super) name: String,
+    pub(super) allocatable: AmountsInput,
+    #[serde(default)]
+    pub(super) labels: BTreeMap<String, String>,
+    #[serde(default, rename = "annotations")]
+    _annotations: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) taints: Vec<Taint>,
+    #[serde(default)]
+    pub(super) unschedulable: bool,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QueueInput {
+    pub(super) name: String,
+    #[serde(default = "one")]
+    pub(super) weight: i64,
+    #[serde(default)]
+    pub(super) priority: i64,
+    #[serde(default)]
+    pub(super) capability: AmountsInput,
+    #[serde(default)]
+    pub(super) deserved: AmountsInput,
+    #[serde(default)]
+    pub(super) guarantee: GuaranteeInput,
+    #[serde(default)]
+    pub(super) parent: Option<String>,
+    #[serde(default = "yes")]
+    pub(super) reclaimable: bool,
+    #[serde(default)]
+    pub(super) state: Option<String>,
+    #[serde(default)]
+    pub(super) hierarchy: String,
+    #[serde(default)]
+    pub(super) hierarchy_weights: String,
+    /// Groups of nodes. No plugin looks at them yet.
+    #[serde(default, rename = "affinity")]
+    _affinity: Option<Value>,
+}
+
+const fn one() -> i64 {
+    1
+}
+
+const fn yes() -> bool {
+    true
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GuaranteeInput {
+    #[serde(default)]
+    pub(super) resource: AmountsInput,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ClassInput {
+    pub(super) name: String,
+    pub(super) value: i64,
+    /// It is the task's own policy that counts.
+    #[serde(default, rename = "preemption_policy")]
+    _preemption_policy: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ShardInput {
+    pub(super) mode: ShardMode,
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
+    pub(super) nodes: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ShardMode {
+    Hard,
+    Soft,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JobInput {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) namespace: String,
+    /// Seconds since the epoch.
+    #[serde(default)]
+    pub(super) created: f64,
+    pub(super) queue: String,
+    #[serde(default)]
+    pub(super) min_member: u32,
+    #[serde(default)]
+    pub(super) min_task_member: BTreeMap<String, u32>,
+    #[serde(default)]
+    pub(super) phase: String,
+    #[serde(default)]
+    pub(super) min_resources: Option<AmountsInput>,
+    #[serde(default)]
+    pub(super) priority_class: Option<String>,
+    #[serde(default)]
+    pub(super) annotations: BTreeMap<String, String>,
+    /// No action looks at it yet.
+    #[serde(default, rename = "network_topology")]
+    _network_topology: Option<Value>,
+    /// No action looks at it yet.
+    #[serde(default, rename = "sub_group_policy")]
+    _sub_group_policy: Option<Value>,
+    #[serde(default)]
+    pub(super) tasks: Vec<TaskInput>,
+}
+
+impl JobInput {
+    /// What it is known by.
+    pub(super) fn id(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+}

@@ -1,0 +1,179 @@
+//! How votes are combined over tiers.
+
+use super::objects::{JobIx, TaskIx};
+use super::plugin::{Plugin, Vote};
+use super::point::Point;
+use super::state::State;
+use super::tiers::{Seat, Tiers};
+
+/// An answer of a plugin that names victims; none: no opinion.
+pub type Ballot<T> = Option<Vec<T>>;
+
+/// Votes of one tier after the other: a rejection ends with no, a tier that
+/// permits without one with yes; if all abstain, yes.
+fn decide<T>(tiers: &[Vec<T>], vote: impl Fn(&T) -> Vote) -> bool {
+    for tier in tiers {
+        let mut permitted = false;
+        for voter in tier {
+            match vote(voter) {
+                Vote::Reject => return false,
+                Vote::Abstain => {}
+                Vote::Permit => permitted = true,
+            }
+        }
+        if permitted {
+            return true;
+        }
+    }
+    true
+}
+
+/// What happens when the voters of a tier cannot agree on anybody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Disagreement {
+    /// Nobody may leave, as far as this tier has to do with it.
+    #[default]
+    Nobody,
+    /// The next voter of the tier starts afresh with its own answer, so that it
+    /// undoes what those before it protect: the peer's way, on which recorded
+    /// cases hang.
+    Afresh,
+}
+
+/// Victims that all voters of a tier agree on, in the order of its first
+/// answer. A tier in which nobody may leave, or nobody has an opinion, leaves
+/// the question to the next one.
+pub fn elect<'t, T: PartialEq + Copy, V: 't>(
+    tiers: impl IntoIterator<Item = &'t mut Vec<V>>,
+    disagreement: Disagreement,
+    mut ballot: impl FnMut(&mut V) -> Ballot<T>,
+) -> Vec<T> {
+    for tier in tiers {
+        let mut agreed: Option<Vec<T>> = None;
+        for named in tier.iter_mut().filter_map(&mut ballot) {
+            let nobody = named.is_empty();
+            match &mut agreed {
+                None => agreed = Some(named),
+                Some(agreed) => agreed.retain(|victim| named.contains(victim)),
+            }
+            if nobody {
+                break;
+            }
+            if disagreement == Disagreement::Afresh {
+                agreed = agreed.filter(|agreed| !agreed.is_empty());
+            }
+        }
+        if let Some(agreed) = agreed.filter(|agreed| !agreed.is_empty()) {
+            return agreed;
+        }
+    }
+    Vec::new()
+}
+
+/// Which of the two votes on victims is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Eviction {
+    /// Within a queue.
+    Preempt,
+    /// Across queues.
+    Reclaim,
+}
+
+impl Tiers {
+    /// Whether a job has its minimum once others have left.
+    #[must_use]
+    pub fn job_pipelined(&self, state: &State, job: JobIx) -> bool {
+        self.vote(Point::JobPipelined, |plugin| plugin.job_pipelined(state, job))
+    }
+
+    /// Whether a job may be admitted.
+    #[must_use]
+    pub fn job_enqueueable(&self, state: &State, job: JobIx) -> bool {
+        self.vote(Point::JobEnqueued, |plugin| plugin.job_enqueueable(state, job))
+    }
+
+    fn vote(&self, point: Point, vote: impl Fn(&dyn Plugin) -> Vote) -> bool {
+        decide(&self.seats, |seat: &Seat| {
+            if seat.is_on(point) { vote(seat.plugin.as_ref()) } else { Vote::Abstain }
+        })
+    }
+
+    /// Which of these tasks may leave for another, in the order given.
+    #[must_use]
+    pub fn victims(
+        &mut self,
+        state: &State,
+        eviction: Eviction,
+        preemptor: TaskIx,
+        candidates: &[TaskIx],
+    ) -> Vec<TaskIx> {
+        elect(&mut self.seats, self.disagreement, |seat| match eviction {
+            Eviction::Preempt if seat.is_on(Point::Preemptable) => {
+                seat.plugin.preemptable(state, preemptor, candidates)
+            }
+            Eviction::Reclaim if seat.is_on(Point::Reclaimable) => {
+                seat.plugin.reclaimable(state, preemptor, candidates)
+            }
+            Eviction::Preempt | Eviction::Reclaim => None,
+        })
+    }
+
+    /// Whether gangs are evicted as wholes (rule 15b).
+    #[must_use]
+    pub fn takes_whole_gangs(&self, eviction: Eviction) -> bool {
+        let point = match eviction {
+            Eviction::Preempt => Point::Preemptable,
+            Eviction::Reclaim => Point::Reclaimable,
+        };
+        self.at(point).any(Plugin::takes_whole_gangs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elected(tiers: Vec<Vec<Ballot<char>>>) -> String {
+        elected_by(Disagreement::Nobody, tiers)
+    }
+
+    fn elected_by(disagreement: Disagreement, mut tiers: Vec<Vec<Ballot<char>>>) -> String {
+        elect(&mut tiers, disagreement, |ballot| ballot.clone()).into_iter().collect()
+    }
+
+    fn named(victims: &str) -> Ballot<char> {
+        Some(victims.chars().collect())
+    }
+
+    #[test]
+    fn the_first_tier_with_an_opinion_decides() {
+        assert_eq!(elected(vec![vec![named("ab"), named("bc")]]), "b");
+        assert_eq!(elected(vec![vec![None, named("a")]]), "a");
+        assert_eq!(elected(vec![vec![None], vec![named("ba"), None]]), "ba");
+        assert_eq!(elected(vec![vec![]]), "");
+    }
+
+    #[test]
+    fn no_victim_is_an_answer_within_a_tier() {
+        assert_eq!(elected(vec![vec![named(""), named("a")]]), "");
+        assert_eq!(elected(vec![vec![named("")], vec![named("a")]]), "a");
+        let torn = vec![vec![named("a"), named("b"), named("ab")], vec![named("c")]];
+        assert_eq!(elected(torn.clone()), "c");
+        assert_eq!(elected_by(Disagreement::Afresh, torn), "ab");
+        let refused = vec![vec![named("a"), named(""), named("ab")]];
+        assert_eq!(elected_by(Disagreement::Afresh, refused), "");
+    }
+
+    #[test]
+    fn votes() {
+        use Vote::{Abstain, Permit, Reject};
+        for (tiers, outcome) in [
+            (vec![vec![Permit, Abstain], vec![Reject]], true),
+            (vec![vec![Permit, Reject]], false),
+            (vec![vec![Abstain], vec![Reject]], false),
+            (vec![vec![Abstain], vec![]], true),
+        ] {
+            assert_eq!(decide(&tiers, |vote| *vote), outcome, "{tiers:?}");
+        }
+    }
+}

@@ -229,6 +229,14 @@ pub enum SchedulerError {
         /// The instance.
         instance: Uuid,
     },
+    /// What holds something under the server's uuid is another thing.
+    #[error("instance {instance} cannot be placed: {what} holds allocations under its uuid")]
+    InstanceIsOther {
+        /// The instance.
+        instance: Uuid,
+        /// What it is.
+        what: String,
+    },
     /// The request cannot be judged: the peer would fail it too.
     #[error("{0}")]
     Request(String),
@@ -274,6 +282,7 @@ impl SchedulerError {
             | E::ZoneInUse { .. }
             | E::GroupRulesTooNew { .. }
             | E::InstanceChanged { .. }
+            | E::InstanceIsOther { .. }
             | E::NoValidHost(_) => 409,
             E::Placement(error) => error.status(),
         }

@@ -3,6 +3,7 @@
 use super::{ClaimFault, ConsumerClaim};
 use crate::error::PlacementError;
 use foldhash::{HashMap, HashMapExt};
+use std::collections::{BTreeSet, hash_map::Entry};
 use stowplan_ledger::image::{Image, consumers::Consumer, names::Ix, providers::At};
 
 /// One amount of a claim, resolved.
@@ -39,13 +40,19 @@ pub(super) fn resolve(
     let mut wanted = Vec::with_capacity(claims.len());
     for claim in claims {
         let mut all: Vec<Wanted> = Vec::with_capacity(claim.allocations.len() * 2);
+        let mut seen: HashMap<(At, Ix), usize> = HashMap::new();
         for (part, provider) in claim.allocations.iter().zip(places.by_ref()) {
             for (name, amount) in &part.resources {
                 let class = image.classes.ix(name).ok_or_else(|| unknown(claim, name))?;
-                let same = |w: &&mut Wanted| w.provider == provider && w.class == class;
-                match all.iter_mut().find(same) {
-                    Some(again) => again.amount = again.amount.saturating_add(*amount),
-                    None => all.push(Wanted { provider, class, amount: *amount }),
+                match seen.entry((provider, class)) {
+                    Entry::Occupied(place) => {
+                        let again = &mut all[*place.get()];
+                        again.amount = again.amount.saturating_add(*amount);
+                    }
+                    Entry::Vacant(place) => {
+                        place.insert(all.len());
+                        all.push(Wanted { provider, class, amount: *amount });
+                    }
                 }
             }
         }
@@ -116,12 +123,10 @@ pub(super) fn check(
 /// Every provider of the call has an inventory of at least one class that the
 /// call names; the peer looks at this first, and names all that have not.
 fn some_inventory(image: &Image, resolved: &Resolved) -> Result<(), PlacementError> {
-    let mut classes: Vec<Ix> = Vec::new();
+    let mut classes: BTreeSet<Ix> = BTreeSet::new();
     let mut providers: Vec<At> = Vec::new();
     for wanted in resolved.wanted.iter().flatten() {
-        if !classes.contains(&wanted.class) {
-            classes.push(wanted.class);
-        }
+        classes.insert(wanted.class);
         if providers.last() != Some(&wanted.provider) {
             providers.push(wanted.provider);
         }
@@ -133,7 +138,7 @@ fn some_inventory(image: &Image, resolved: &Resolved) -> Result<(), PlacementErr
     }
     providers.sort_unstable();
     providers.dedup();
-    classes.sort_unstable();
+    let classes: Vec<Ix> = classes.into_iter().collect();
     Err(no_inventory(image, &providers, &classes))
 }
 

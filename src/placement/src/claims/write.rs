@@ -5,6 +5,7 @@ use super::{
     check::{Resolved, UnknownClass, check, resolve},
 };
 use crate::error::PlacementError;
+use foldhash::{HashSet, HashSetExt};
 use stowplan_ledger::{
     Change, Image, Record,
     image::{consumers::Consumer, providers::At},
@@ -81,7 +82,11 @@ pub(crate) fn replace(
     now: Micros,
 ) -> Result<Vec<Record>, PlacementError> {
     let mut before = Vec::with_capacity(claims.len());
+    let mut seen = HashSet::with_capacity(claims.len());
     for claim in claims {
+        if !seen.insert(claim.consumer) {
+            return Err(PlacementError::ConsumerTwice { consumer: claim.consumer });
+        }
         let consumer = image.consumers.get(claim.consumer).map(AsRef::as_ref);
         check_generation(claim, consumer)?;
         before.push(consumer);

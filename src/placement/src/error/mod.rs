@@ -278,6 +278,13 @@ pub enum PlacementError {
         /// The class.
         class: String,
     },
+    /// One call claims for the same consumer twice: its uuid can be spelt in
+    /// several ways.
+    #[error("Unable to allocate inventory: consumer {consumer} is named more than once.")]
+    ConsumerTwice {
+        /// The consumer.
+        consumer: Uuid,
+    },
     /// The amounts do not fit.
     #[error("Unable to allocate inventory: {0}")]
     Claim(ClaimFault),

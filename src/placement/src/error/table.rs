@@ -68,6 +68,7 @@ impl PlacementError {
             | E::AllocationProvider { .. }
             | E::AllocationClass { .. }
             | E::AllocationsClass { .. }
+            | E::ConsumerTwice { .. }
             | E::ReshapeClass { .. }
             | E::ReshapeTooLarge { .. }
             | E::QueryClass { .. }

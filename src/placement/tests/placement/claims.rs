@@ -90,6 +90,11 @@ fn claims_fit_or_change_nothing() {
     refused(put(&[("host", &[("CUSTOM_NO", 1)])]), 400, PLAIN, "No such resource class CUSTOM_NO.");
     refused(put(&[("nobody", &[("VCPU", 1)])]), 400, PLAIN, "that does not exist.");
 
+    // One consumer twice: what it holds would be given back twice.
+    let twice =
+        [claim("one", &[("host", &[("VCPU", 1)])]), claim("one", &[("host", &[("VCPU", 7)])])];
+    refused(replace_many(&world.image, &twice, NOW), 400, PLAIN, "named more than once");
+
     // Two claims that fit one by one, but not together.
     let both =
         [claim("one", &[("host", &[("VCPU", 5)])]), claim("two", &[("host", &[("VCPU", 4)])])];

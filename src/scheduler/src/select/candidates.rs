@@ -174,7 +174,7 @@ pub(super) fn targets(table: &HostTable, request: &ScheduleRequest) -> Option<Ve
 }
 
 /// The cells that a request may go to.
-struct Cells<'a> {
+pub(super) struct Cells<'a> {
     image: &'a Image,
     /// The cell that it may not leave.
     bound: Option<Uuid>,
@@ -185,7 +185,7 @@ struct Cells<'a> {
 }
 
 impl<'a> Cells<'a> {
-    fn new(image: &'a Image, request: &ScheduleRequest) -> Self {
+    pub fn new(image: &'a Image, request: &ScheduleRequest) -> Self {
         let destination = request.requested_destination.as_ref();
         let bound = destination.filter(|d| !d.allow_cross_cell_move).and_then(|d| d.cell);
         let all = bound.is_none() && image.cells.iter().all(|row| !row.disabled);
@@ -193,7 +193,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Whether a cell takes part and the request may go there.
-    fn takes(&mut self, cell: impl FnOnce() -> Option<Uuid>) -> bool {
+    pub fn takes(&mut self, cell: impl FnOnce() -> Option<Uuid>) -> bool {
         if self.all {
             return true;
         }

@@ -18,6 +18,7 @@ use stowplan_placement::claims::{
 
 use super::answer::AllocationRequest;
 use super::call::BusCall;
+use super::candidates::Cells;
 use super::decide::{Decided, Means, checked};
 use super::group::joined;
 use super::query::{Asked, translate};
@@ -26,6 +27,10 @@ use crate::groups::join;
 
 /// Consumer type of a server.
 pub const CONSUMER_TYPE: &str = "INSTANCE";
+
+/// Candidates of a host among which the one that a decision took is looked
+/// for; it is one of the first unless much has changed.
+const LOOKED_THROUGH: usize = 1000;
 
 /// Why a decision is not committed.
 #[derive(Clone, Debug)]
@@ -106,10 +111,11 @@ pub(super) fn commit(
     header: Option<&DecisionRow>,
     call: Option<&BusCall>,
 ) -> Result<Change, Lost> {
+    let order = means.order;
     if image.seq() != decided.seq {
+        no_others(image, means)?;
         still_valid(image, means, decided)?;
     }
-    let order = means.order;
     let group = joined(image, order.group.as_ref());
     let mut claims: Vec<ConsumerClaim> = Vec::with_capacity(decided.placed.len());
     for placed in &decided.placed {
@@ -123,7 +129,10 @@ pub(super) fn commit(
         });
         claims.push(claim);
     }
-    let records = allocation_records(image, &claims, means.now).map_err(lost)?;
+    // What does not fit on the very image of the decision never will.
+    let is_race = image.seq() != decided.seq;
+    let records = allocation_records(image, &claims, means.now)
+        .map_err(|error| if is_race { lost(error) } else { Lost::Failed(error.into()) })?;
     let call = call.map(|call| call.row(image, &records, &decided.selections(), means.now));
     let mut change = Change { kind: "servers.place".to_owned(), records };
     change.records.extend(call.map(|row| Record::Call(Box::new(row))));
@@ -147,6 +156,43 @@ fn lost(error: PlacementError) -> Lost {
     }
 }
 
+/// Refuses servers under whose uuids something else is known: what holds
+/// something already is moved, and so must be a server of the same project.
+pub(super) fn no_others(image: &Image, means: Means<'_>) -> Result<(), SchedulerError> {
+    for instance in &means.order.instances {
+        if let Some(what) = other(image, means, *instance) {
+            return Err(SchedulerError::InstanceIsOther { instance: *instance, what });
+        }
+    }
+    Ok(())
+}
+
+fn other(image: &Image, means: Means<'_>, instance: Uuid) -> Option<String> {
+    if image.batch.tasks.get(instance).is_some() {
+        return Some("a task of a batch job".to_owned());
+    }
+    let consumer = image.consumers.get(instance)?;
+    let unlike = consumer.consumer_type.as_deref().filter(|kind| *kind != CONSUMER_TYPE);
+    if let Some(kind) = unlike {
+        return Some(format!("a consumer of type {kind}"));
+    }
+    // Projects that nobody named say nothing.
+    let unknown = means.settings.placement.incomplete_consumer_project_id.as_str();
+    let named = |project: &str| !project.is_empty() && project != unknown;
+    let project = means.order.request.project_id.as_deref().filter(|project| named(project))?;
+    let owner = &*consumer.project;
+    (named(owner) && owner != project).then(|| format!("a server of project {owner}"))
+}
+
+/// Whether a server holds something of a host already. Then nothing of that
+/// host can be claimed for it anew: what it holds is kept as it is.
+pub(super) fn holds_some_of(image: &Image, instance: Uuid, root: Uuid) -> bool {
+    let Some(consumer) = image.consumers.get(instance) else { return false };
+    let Some(root) = image.providers.find(root) else { return false };
+    let mut held = consumer.allocations.iter();
+    held.any(|held| image.providers.get(held.provider).is_some_and(|of| of.root == root))
+}
+
 /// Asks filters and requirements of the chosen hosts again, on a newer image.
 fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(), Lost> {
     let order = means.order;
@@ -157,6 +203,7 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
     for query in &queries.queries {
         searches.push(Search::new(image, query).map_err(SchedulerError::from)?);
     }
+    let mut cells = Cells::new(image, &order.request);
     let mut table = image.hosts.table().clone();
     let mut undo = Undo::new();
     for (index, placed) in decided.placed.iter().enumerate() {
@@ -164,7 +211,14 @@ fn still_valid(image: &Image, means: Means<'_>, decided: &Decided) -> Result<(),
         let gone = || Lost::Race(format!("host {} has left", placed.destination.host));
         let host = table.host_of_node(uuid).ok_or_else(gone)?;
         let root = image.providers.find(uuid).ok_or_else(gone)?;
-        if !searches.iter_mut().any(|search| search.is_viable(root)) {
+        let given = &placed.destination.allocation_request;
+        let mut searches = queries.queries.iter().zip(&mut searches);
+        let stands = cells.takes(|| table.facts(host).cell_uuid)
+            && searches.any(|(query, search)| {
+                let mut offered = search.of_root(root).take(LOOKED_THROUGH);
+                offered.any(|other| AllocationRequest::of(image, query, &other) == *given)
+            });
+        if !stands {
             let host = &placed.destination.host;
             return Err(Lost::Race(format!("host {host} no longer meets the request")));
         }

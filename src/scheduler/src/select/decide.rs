@@ -11,12 +11,13 @@ use stowplan_engine::{
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::request::ScheduleRequest;
 use stowplan_model::{Micros, Uuid};
-use stowplan_placement::claims::{ConsumerClaim, allocation_records};
+use stowplan_placement::PlacementError;
+use stowplan_placement::claims::{ClaimFault, ConsumerClaim, allocation_records};
 
 use super::answer::{AllocationRequest, Destination, Selection};
 use super::candidates::{Pool, targets};
 use super::check::Order;
-use super::claim::claim;
+use super::claim::{claim, holds_some_of, no_others};
 use super::group::in_force;
 use super::hint::HintAnswer;
 use super::query::{Asked, Queries, translate};
@@ -169,6 +170,7 @@ fn without(image: &Image, order: &Order) -> Image {
 
 fn decide_on(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
     let order = means.order;
+    no_others(image, means)?;
     let checked = checked(image, order)?;
     let mut queries = translate(image, Asked::of(order, &checked), means.settings)?;
     queries.check()?;
@@ -270,14 +272,19 @@ impl Supply for LedgerSupply<'_> {
         instance: Uuid,
         kept: Option<&Kept>,
     ) -> Result<Option<Placed>, Failure> {
+        if holds_some_of(self.image, instance, table.facts(host).uuid) {
+            return Ok(None);
+        }
         let Some(given) = self.given(host, kept)? else { return Ok(None) };
         let order = self.means.order;
         let now = self.later.as_ref().unwrap_or(self.image);
         let claim = claim(now, self.image, &order.request, instance, &given, self.means.settings);
         if order.instances.len() > 1 || order.alternates > 0 {
-            let Ok(records) = allocation_records(now, std::slice::from_ref(&claim), self.means.now)
-            else {
-                return Ok(None);
+            let records = allocation_records(now, std::slice::from_ref(&claim), self.means.now);
+            let records = match records {
+                Ok(records) => records,
+                Err(error) if self.is_of_its_own(instance, &error) => return Err(error.into()),
+                Err(_) => return Ok(None),
             };
             let later = self.later.get_or_insert_with(|| self.image.clone());
             later.apply(&Change { kind: String::new(), records });
@@ -306,6 +313,15 @@ impl Supply for LedgerSupply<'_> {
 }
 
 impl LedgerSupply<'_> {
+    /// Whether a claim fails for what the server holds already and is to keep,
+    /// wherever it goes.
+    fn is_of_its_own(&self, instance: Uuid, error: &PlacementError) -> bool {
+        let PlacementError::Claim(ClaimFault::Units { provider, .. }) = error else { return false };
+        let held = self.image.consumers.get(instance);
+        let at = self.image.providers.find(*provider);
+        held.is_some_and(|held| held.allocations.iter().any(|of| Some(of.provider) == at))
+    }
+
     fn given(
         &mut self,
         host: HostIx,

@@ -20,8 +20,8 @@ use crate::decisions::{DecisionLog, encode};
 use crate::error::SchedulerError;
 use crate::facade::Prepared;
 
-/// Hosts up to which a decision holds up its thread for less than handing it
-/// to another would.
+/// Hosts times servers up to which a decision holds up its thread for less
+/// than handing it to another would.
 const INLINE: usize = 2000;
 
 /// One request on its way.
@@ -107,7 +107,8 @@ impl Run<'_> {
     async fn decide(&self) -> Result<Result<Decided, Failure>, Unavailable> {
         let (prepared, order, now) = (self.prepared.clone(), self.order.clone(), self.now);
         let image = self.ledger.image();
-        let large = image.hosts.len() > INLINE;
+        let servers = order.instances.len();
+        let large = image.hosts.len().saturating_mul(servers) > INLINE || order.wants_places();
         let work = move || decide(&image, means(&prepared, &order, now));
         if large { self.beside.run(work).await } else { Ok(work()) }
     }

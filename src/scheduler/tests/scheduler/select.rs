@@ -45,12 +45,27 @@ async fn the_same_server_twice_is_a_conflict_only_where_it_cannot_be_moved() {
     cloud.select(asked.clone()).await;
     cloud.report("h2", host(8)).await;
     // It holds h1 already: as in an evacuation, the new host comes beside it.
-    let moved = cloud
-        .select(small_with(json!({"instance_uuids": [uuid(7)], "ignore_hosts": ["H1"]})))
-        .await;
+    let moved = cloud.select(asked.clone()).await;
     assert_eq!(moved.selections[0].destination.host, "h2");
     assert_eq!((cloud.used("h1", "VCPU"), cloud.used("h2", "VCPU")), (1, 1));
     assert_eq!(cloud.image().consumers.len(), 1);
+    // Now there is no host that it does not hold.
+    let refusal = cloud.no_host(asked).await;
+    assert!(refusal.reasons[0].contains("of 2 hosts"), "{refusal}");
+    assert_eq!((cloud.used("h1", "VCPU"), cloud.used("h2", "VCPU")), (1, 1));
+}
+
+#[tokio::test]
+async fn what_is_no_server_of_the_project_is_not_moved() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 2, 8).await;
+    let asked =
+        |project: &str| small_with(json!({"instance_uuids": [uuid(7)], "project_id": project}));
+    cloud.select(asked("mine")).await;
+    let refused = cloud.try_select(asked("other")).await.unwrap_err();
+    assert_eq!(refused.status(), 409);
+    assert!(refused.to_string().contains("a server of project mine"), "{refused}");
+    assert_eq!(cloud.used("h0", "VCPU") + cloud.used("h1", "VCPU"), 1);
 }
 
 #[tokio::test]
@@ -393,4 +408,32 @@ async fn a_seed_decides_the_same_way_again() {
         others.push(places(cloud.select(dry(seed)).await));
     }
     assert!(others.iter().any(|other| *other != first));
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_keep_what_it_holds_is_refused_with_the_cause() {
+    for more in [json!({}), json!({"alternates": 1})] {
+        let cloud = Cloud::new().await;
+        for name in ["h1", "h2", "h3"] {
+            cloud.report(name, host(8)).await;
+        }
+        let server = uuid(1);
+        let asked = json!({
+            "flavor": {"vcpus": 8, "memory_mb": 1024}, "instance_uuids": [server],
+            "requested_destination": {"host": "h1"},
+        });
+        cloud.select(asked).await;
+        // What it holds there is more than one claim may now be.
+        cloud.report("h1", host(4)).await;
+        let mut asked = json!({
+            "flavor": {"vcpus": 8, "memory_mb": 1024}, "instance_uuids": [server],
+            "ignore_hosts": ["h1"],
+        });
+        for (name, value) in more.as_object().unwrap() {
+            asked[name] = value.clone();
+        }
+        let refused = cloud.try_select(asked).await.unwrap_err().to_string();
+        assert!(refused.contains("would violate inventory constraints"), "{refused}");
+        assert_eq!((cloud.used("h1", "VCPU"), cloud.used("h2", "VCPU")), (8, 0));
+    }
 }

@@ -99,3 +99,19 @@ fn a_random_order_loses_nothing_and_changes() {
     let answer = || client.get(&isolated(2)).expect(200).json()["allocation_requests"].clone();
     assert_ne!(answer(), answer());
 }
+
+#[test]
+fn an_answer_that_would_take_all_memory_is_refused() {
+    // Four groups: 3,360 candidates of four shares each.
+    let (small, large) = (server(&["api.max_candidates_mb=1"]), server(&[]));
+    let (three, four) = (isolated(3), isolated(4));
+    assert_eq!(counted(&small.client(), &three).0, 672);
+    let refused = small.client().get(&four).expect(400).json();
+    let detail = refused["errors"][0]["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("more than 1 MiB ([api] max_candidates_mb): ask with a limit"),
+        "{detail}"
+    );
+    assert_eq!(counted(&small.client(), &format!("{four}&limit=50")).0, 50);
+    assert_eq!(counted(&large.client(), &four).0, 3360);
+}

@@ -19,6 +19,8 @@ use stowplan_placement::{
 /// than a millisecond, and handing them over costs a good part of one when the
 /// processors are busy. (It is also what Nova asks for by default.)
 const INLINE_LIMIT: usize = 1000;
+/// What one provider's share of a candidate takes in an answer, in bytes.
+const SHARE: u64 = 400;
 /// Most providers of a cloud that is searched whole on a worker's own thread.
 const INLINE_PROVIDERS: usize = 2000;
 
@@ -44,9 +46,9 @@ pub async fn list(call: Call<ListCandidates>, request: HttpRequest) -> Answer {
     let image = call.image();
     let small = query.limit.is_some_and(|limit| limit <= INLINE_LIMIT)
         || image.providers.len() <= INLINE_PROVIDERS;
-    let version = call.version;
+    let (version, most_mb) = (call.version, settings.api.max_candidates_mb);
     let search = move || -> Result<_, PlacementError> {
-        let (found, providers) = find(&image, &query)?;
+        let (found, providers) = find(&image, &query, most_mb)?;
         Ok(Candidates::new(&image, &query, &found, &providers, version).to_text())
     };
     let bytes = if small { search()? } else { call.beside(search).await?? };
@@ -56,8 +58,18 @@ pub async fn list(call: Call<ListCandidates>, request: HttpRequest) -> Answer {
 fn find(
     image: &Image,
     query: &CandidateQuery,
+    most_mb: u64,
 ) -> Result<(Vec<Candidate>, Vec<stowplan_ledger::image::providers::At>), PlacementError> {
-    let found: Vec<Candidate> = candidates(image, query)?.collect();
+    let mut left = most_mb.saturating_mul(1024 * 1024) / SHARE;
+    let mut found: Vec<Candidate> = Vec::new();
+    for candidate in candidates(image, query)? {
+        let Some(rest) = left.checked_sub(candidate.allocations.len() as u64) else {
+            let candidates = found.len();
+            return Err(PlacementError::TooManyCandidates { candidates, most_mb });
+        };
+        left = rest;
+        found.push(candidate);
+    }
     let providers = summarised(image, &found, query.nested);
     Ok((found, providers))
 }

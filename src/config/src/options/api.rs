@@ -29,7 +29,7 @@ section! {
         /// TCP port to listen on; 0: any free one.
         bind_port: u16 = 8778;
         /// Threads that serve requests; unset: one per CPU.
-        workers: Option<u32> = None, min(1.0), sample("<number of CPUs>");
+        workers: Option<u32> = None, min(1.0), max(512.0), sample("<number of CPUs>");
         /// Path under which the Placement API is served besides the root, such as
         /// /placement; empty: at the root alone.
         placement_prefix: String = String::new();
@@ -38,6 +38,10 @@ section! {
         compute_prefix: String = String::new();
         /// Largest body of a request, in bytes.
         max_request_body_size: u64 = 16_777_216, min(1024.0), mutable;
+        /// Largest list of allocation candidates, in MiB of memory, roughly: a
+        /// query without a limit whose groups multiply beyond it is refused, lest
+        /// one answer takes all memory there is.
+        max_candidates_mb: u64 = 512, min(1.0), mutable;
         /// Most items in one page of a list.
         max_limit: u32 = 1000, min(1.0), mutable, older(&[("DEFAULT", "osapi_max_limit")]);
     }

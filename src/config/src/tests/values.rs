@@ -37,6 +37,7 @@ fn values_are_read_by_type() {
         ("scheduler", "max_placement_results", "", ""),
         ("scheduler", "max_placement_results", "7", "7"),
         ("api", "bind_port", "65536", "!expected an integer from 0 to 65535"),
+        ("api", "workers", "513", "!expected an integer from 1 to 512"),
         ("ledger", "linger_us", "10001", "!expected an integer of at most 10000"),
         ("filter_scheduler", "ram_weight_multiplier", "-1", "-1.0"),
         ("filter_scheduler", "ram_weight_multiplier", "1_0.5e1", "105.0"),

@@ -295,6 +295,18 @@ pub enum PlacementError {
         consumer: Uuid,
     },
 
+    /// A query for candidates that has more than may be given at once.
+    #[error(
+        "The query has more than {candidates} allocation candidates, which would take more than \
+         {most_mb} MiB ([api] max_candidates_mb): ask with a limit."
+    )]
+    TooManyCandidates {
+        /// Those made so far.
+        candidates: usize,
+        /// What may be taken, in MiB.
+        most_mb: u64,
+    },
+
     // Reshape.
     /// The inventories name a provider that does not exist.
     #[error(

@@ -69,6 +69,7 @@ impl PlacementError {
             | E::AllocationClass { .. }
             | E::AllocationsClass { .. }
             | E::ConsumerTwice { .. }
+            | E::TooManyCandidates { .. }
             | E::ReshapeClass { .. }
             | E::ReshapeTooLarge { .. }
             | E::QueryClass { .. }

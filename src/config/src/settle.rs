@@ -123,13 +123,20 @@ fn check_tiers(loaded: &mut Loaded, errors: &mut Vec<ConfigError>) {
     let batch = &loaded.settings.batch;
     let tier_of =
         |name: &str| batch.tiers.iter().position(|tier| tier.iter().any(|plugin| plugin == name));
-    for (one, other) in [("proportion", "capacity"), ("proportion", "hdrf")] {
-        if tier_of(one).is_some() && tier_of(other).is_some() {
+    let arguments = &loaded.settings.batch_plugins;
+    let argument = |plugin: &str, name: &str| arguments.get(plugin).and_then(|own| own.get(name));
+    let is_tree = argument("drf", "enableHierarchy").is_some_and(|on| on.parse() == Ok(true));
+    let trees = tier_of("drf").is_some() && is_tree;
+    let rivals = [(tier_of("capacity").is_some(), "capacity"), (trees, "drf with enableHierarchy")];
+    for (_, other) in rivals.into_iter().filter(|(is_there, _)| *is_there) {
+        if tier_of("proportion").is_some() {
             errors.push(ConfigError {
                 origin: origin.clone(),
                 option: Some(("batch".to_owned(), "tiers".to_owned())),
                 value: None,
-                problem: format!("expected {one} or {other}, not both: each divides the cluster"),
+                problem: format!(
+                    "expected proportion or {other}, not both: each divides the cluster"
+                ),
             });
         }
     }
@@ -148,6 +155,10 @@ fn check_tiers(loaded: &mut Loaded, errors: &mut Vec<ConfigError>) {
              for ever while others borrow"
                 .to_owned(),
         );
+    }
+    let factor = argument("overcommit", "overcommit-factor");
+    if factor.and_then(|text| text.trim().parse::<f64>().ok()).is_some_and(|factor| factor < 1.0) {
+        oddities.push("[batch:overcommit] overcommit-factor is below 1: 1.2 is used".to_owned());
     }
     loaded.warnings.extend(oddities.into_iter().map(|how| Warning::Adjusted {
         origin: origin.clone(),

@@ -1,7 +1,7 @@
 //! `allocate`: gives tasks with requests their hosts, job by job.
 
 use super::{Action, Lines, may_be_placed, waiting};
-use crate::session::{JobIx, Place, Session, Statement, Status, TaskIx};
+use crate::session::{JobIx, Place, QueueIx, Session, Statement, Status, TaskIx};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 
@@ -77,8 +77,11 @@ fn place_tasks(
 ) {
     while let Some(task) = sheet.pop_front() {
         let (queue, role) = (session.state[job].queue, session.state[task].role);
-        let allowed = session.tiers.allocatable(&session.state, queue, task);
-        if !allowed || has_failed(session, job, role) {
+        if !session.tiers.allocatable(&session.state, queue, task) {
+            hold_back(session, job, queue, task);
+            continue;
+        }
+        if has_failed(session, job, role) {
             continue;
         }
         if !place(session, statement, task) {
@@ -94,6 +97,14 @@ fn place_tasks(
         if session.is_ready(job) {
             return;
         }
+    }
+}
+
+/// Notes why the queue could not take a task, once per job.
+fn hold_back(session: &mut Session<'_>, job: JobIx, queue: QueueIx, task: TaskIx) {
+    if session.state[job].held_back.is_none() {
+        let why = session.tiers.queue_objection(&session.state, queue, task);
+        session.state.job_mut(job).held_back = Some(why);
     }
 }
 

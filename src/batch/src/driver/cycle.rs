@@ -9,7 +9,7 @@ use crate::session::{Session, SessionOptions, Tiers, Verdict};
 use crate::store::{SpecCache, load, record_verdicts};
 use std::convert::Infallible;
 use std::sync::Arc;
-use stowplan_config::Settings;
+use stowplan_config::{BatchTotal, Settings};
 use stowplan_engine::config::EngineConfig;
 use stowplan_ledger::{Image, Ledger};
 use thiserror::Error;
@@ -24,6 +24,7 @@ pub struct Plant {
     actions: Vec<Box<dyn Action>>,
     tiers: Tiers,
     options: SessionOptions,
+    total: BatchTotal,
 }
 
 /// Settings that no cycle can run with.
@@ -56,6 +57,7 @@ impl Plant {
                 commit_retries: batch.commit_retries,
                 enqueues: batch.actions.iter().any(|action| action == ENQUEUE),
             },
+            total: batch.total,
         })
     }
 }
@@ -98,7 +100,7 @@ impl Cycle {
         let ran = tokio::task::spawn_blocking(move || {
             let mut cache = cache;
             let mut commits = commits;
-            let loaded = load(&image, &plant.dims, &mut cache, now);
+            let loaded = load(&image, &plant.dims, plant.total, &mut cache, now);
             let mut session = Session::open(loaded.state, plant.tiers, plant.options, &mut commits);
             for action in &plant.actions {
                 action.run(&mut session);

@@ -2,7 +2,7 @@
 
 mod fill;
 
-use super::quota::{Books, capability, dominant_share, queue_of, real_capability};
+use super::quota::{Books, capability, dominant_share, queue_of, real_capability, too_much};
 use crate::amounts::{Amounts, Missing};
 use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
 use fill::{Claim, fill};
@@ -101,6 +101,11 @@ impl Plugin for Proportion {
 
     fn allocatable(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
         self.takes(state, queue, task)
+    }
+
+    fn queue_objection(&self, state: &State, queue: QueueIx, task: TaskIx) -> Option<String> {
+        let entry = self.at(queue)?;
+        too_much(state, queue, &entry.books, &state.shape_of(task).request, &entry.deserved)
     }
 
     fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {

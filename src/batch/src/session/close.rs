@@ -187,6 +187,11 @@ impl Session<'_> {
                 .or_insert_with(|| self.explain(task.shape).unwrap_or_else(|fault| fault.message));
             parts.push(format!("{role}: {why}"));
         }
+        parts.extend(at.held_back.clone());
+        if at.phase == JobPhase::Pending && self.options.enqueues {
+            let queue = &self.state[at.queue].name;
+            parts.push(format!("it is not admitted to queue {queue} yet"));
+        }
         parts.join("; ")
     }
 }

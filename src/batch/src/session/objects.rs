@@ -122,6 +122,8 @@ pub struct Job {
     pub allocated: Amounts,
     /// Roles of which a task found no host in this cycle.
     pub failed_roles: Vec<u32>,
+    /// Why its queue could not take one of its tasks in this cycle.
+    pub held_back: Option<String>,
     /// How often its statements were refused at commit in this cycle.
     pub refusals: u32,
     /// Why it last was: for its conditions.
@@ -148,6 +150,7 @@ impl Job {
             census: Census::default(),
             allocated: Amounts::new(),
             failed_roles: Vec::new(),
+            held_back: None,
             refusals: 0,
             refusal: None,
         }

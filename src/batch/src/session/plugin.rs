@@ -161,6 +161,11 @@ pub trait Plugin: Send {
         true
     }
 
+    /// Why it may not, in words.
+    fn queue_objection(&self, _state: &State, _queue: QueueIx, _task: TaskIx) -> Option<String> {
+        None
+    }
+
     /// Whether a queue may take from others for a task.
     fn preemptive(&self, _state: &State, _queue: QueueIx, _task: TaskIx) -> bool {
         true

@@ -165,6 +165,15 @@ impl Tiers {
         self.at(Point::Allocatable).all(|plugin| plugin.allocatable(state, queue, task))
     }
 
+    /// Why a queue may not take what a task asks for, in words.
+    #[must_use]
+    pub fn queue_objection(&self, state: &State, queue: QueueIx, task: TaskIx) -> String {
+        let mut against =
+            self.at(Point::Allocatable).filter(|plugin| !plugin.allocatable(state, queue, task));
+        let why = against.find_map(|plugin| plugin.queue_objection(state, queue, task));
+        why.unwrap_or_else(|| format!("queue {} takes no more", state[queue].name))
+    }
+
     /// Whether a queue may take from others for a task.
     #[must_use]
     pub fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {

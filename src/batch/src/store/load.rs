@@ -12,6 +12,7 @@ use crate::world::{Picks, World};
 use foldhash::{HashMap, HashMapExt};
 use serde::Deserialize;
 use std::sync::Arc;
+use stowplan_config::BatchTotal;
 use stowplan_engine::HostIx;
 use stowplan_ledger::Image;
 use stowplan_ledger::rows::{JobRow, TaskRow};
@@ -68,7 +69,13 @@ fn is_final(phase: &str) -> bool {
 
 /// Reads an image into a session's state.
 #[must_use]
-pub fn load(image: &Image, dims: &Arc<Dims>, cache: &mut SpecCache, now: Micros) -> Loaded {
+pub fn load(
+    image: &Image,
+    dims: &Arc<Dims>,
+    total: BatchTotal,
+    cache: &mut SpecCache,
+    now: Micros,
+) -> Loaded {
     let mut state = State::new(World::from_image(image, dims.clone()), now);
     let mut queues = HashMap::new();
     for row in image.batch.queues() {
@@ -84,7 +91,7 @@ pub fn load(image: &Image, dims: &Arc<Dims>, cache: &mut SpecCache, now: Micros)
     if cache.specs.len() > 2 * open_jobs(image).count() {
         cache.keep_open(image);
     }
-    let mut loader = Loader { image, dims, state, queues };
+    let mut loader = Loader { image, dims, state, queues, held: Amounts::new() };
     let mut unreadable = Vec::new();
     for row in open_jobs(image) {
         if let Err(why) = loader.job(row, cache) {
@@ -92,6 +99,11 @@ pub fn load(image: &Image, dims: &Arc<Dims>, cache: &mut SpecCache, now: Micros)
         }
     }
     loader.leaving();
+    if total == BatchTotal::Available {
+        // What is used and no task holds belongs to others (rule 5).
+        let foreign = loader.state.world.total_used().exceeded(&loader.held);
+        loader.state.set_foreign(foreign);
+    }
     Loaded { state: loader.state, unreadable }
 }
 
@@ -100,6 +112,8 @@ struct Loader<'a> {
     dims: &'a Dims,
     state: State,
     queues: HashMap<&'a str, QueueIx>,
+    /// What all tasks hold.
+    held: Amounts,
 }
 
 impl Loader<'_> {
@@ -140,7 +154,7 @@ impl Loader<'_> {
     fn task(&mut self, job: JobIx, row: &TaskRow, spec: &JobSpec, shapes: &[ShapeIx]) {
         let Some(role) = spec.tasks.iter().position(|role| role.role == row.role) else { return };
         let Some(shape) = shapes.get(role) else { return };
-        self.state.add_task(Task {
+        let at = self.state.add_task(Task {
             uuid: row.uuid,
             name: format!("{}/{}", row.role, row.index),
             job,
@@ -157,6 +171,9 @@ impl Loader<'_> {
             host: row.host.and_then(|host| self.host(host)),
             picks: Picks::new(),
         });
+        if self.state[at].status.is_on_host() {
+            self.held.add(&self.state.shape_of(at).request);
+        }
     }
 
     /// Tasks of jobs that have ended and that still have to leave their hosts.
@@ -168,6 +185,7 @@ impl Loader<'_> {
                     && job.is_none_or(|job| is_final(&job.phase))
                 {
                     let held = self.held(task.uuid);
+                    self.held.add(&held);
                     self.state.world.release(host.ix, &held);
                 }
             }

@@ -158,7 +158,19 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
 }
 
 pub fn plugins() -> Tiers {
-    let settings = settings();
+    named(None)
+}
+
+/// These plugins alone, in one tier.
+pub fn only(plugins: &[&str]) -> Tiers {
+    named(Some(plugins))
+}
+
+fn named(plugins: Option<&[&str]>) -> Tiers {
+    let mut settings = settings();
+    if let Some(plugins) = plugins {
+        settings.batch.tiers = vec![plugins.iter().map(|name| (*name).to_owned()).collect()];
+    }
     tiers(&settings, &EngineConfig::from(&settings)).unwrap()
 }
 
@@ -183,9 +195,14 @@ impl Commits for Accept {
     }
 }
 
-/// Runs one cycle of the default actions.
+/// Runs one cycle of allocate and backfill with the default plugins.
 pub fn cycle(state: State, commits: &mut dyn Commits) -> Closed {
-    let mut session = Session::open(state, plugins(), OPTIONS, commits);
+    cycle_with(plugins(), state, commits)
+}
+
+/// The same with other plugins.
+pub fn cycle_with(tiers: Tiers, state: State, commits: &mut dyn Commits) -> Closed {
+    let mut session = Session::open(state, tiers, OPTIONS, commits);
     for action in actions(["allocate", "backfill"], &BTreeMap::new()).unwrap() {
         action.run(&mut session);
     }

@@ -41,7 +41,7 @@ fn a_gang_that_does_not_fit_gets_nothing_and_says_why() {
     );
     assert_eq!(
         condition.message,
-        "4 of the 4 tasks it needs have no place; worker: 2 of 2 hosts fit"
+        "4 of the 4 tasks it needs have no place; queue default would hold 8 cpu, it may hold 7"
     );
 }
 
@@ -76,7 +76,8 @@ fn above_its_minimum_a_job_takes_what_there_is() {
     let sizes: Vec<usize> = commits.plans.iter().map(|plan| plan.binds.len()).collect();
     assert_eq!(sizes, [2, 1, 1, 1]);
     let message = &closed.verdicts[0].condition.as_ref().unwrap().message;
-    assert!(message.starts_with("5 of 8 tasks have a place; worker: 0 of 2 hosts fit: 2 lack cpu"));
+    let why = "queue default would hold 6 cpu, it may hold 5";
+    assert_eq!(*message, format!("5 of 8 tasks have a place; {why}"));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Which hosts: predicates and binpack.
 
-use crate::bench::{Accept, GPU, Host, Tasks, add_job, cpu, cycle, placed, state, tasks};
+use crate::bench::{
+    Accept, GPU, Host, Tasks, add_job, cpu, cycle, cycle_with, only, placed, state, tasks,
+};
 use stowplan_batch::amounts::DimIx;
 use stowplan_batch::session::{Toleration, TolerationOperator};
 use stowplan_engine::table::{HostFacts, StateFlags};
@@ -20,7 +22,8 @@ fn tainted(key: &str, effect: TaintEffect) -> HostFacts {
 fn binpack_fills_the_fuller_host_first() {
     let mut state = state(&[cpu(8), cpu(4), cpu(8)]);
     let job = add_job(&mut state, "p/pack", 0, &[tasks("worker", 6, 1)]);
-    let closed = cycle(state, &mut Accept::default());
+    let tiers = only(&["gang", "predicates", "binpack"]);
+    let closed = cycle_with(tiers, state, &mut Accept::default());
     let hosts: Vec<String> = placed(&closed.state, job).into_iter().flatten().collect();
     assert_eq!(hosts, ["h01", "h01", "h01", "h01", "h00", "h00"]);
 }

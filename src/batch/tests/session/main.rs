@@ -5,5 +5,7 @@
 mod bench;
 mod gangs;
 mod hosts;
+mod properties;
+mod recorded;
 mod refusals;
 mod undo;

@@ -22,10 +22,13 @@ section! {
         /// Time between two cycles; a change starts one at once.
         schedule_period: Duration = Duration::from_secs(1), min(0.01), mutable;
         /// Actions of a cycle, in order.
-        actions: Vec<String> = list(&["allocate", "backfill"]), mutable;
+        actions: Vec<String> = list(&["enqueue", "allocate", "backfill"]), mutable;
         /// Plugins of a tier, in order; the option is given once per tier.
         tiers: Vec<Vec<String>> =
-            vec![list(&["priority", "gang", "drf", "predicates", "binpack"])], mutable;
+            vec![list(&[
+                "priority", "gang", "conformance", "drf", "predicates", "capacity", "nodeorder",
+                "binpack",
+            ])], mutable;
         /// How requests of tasks are held in the ledger, as dimension:CLASS:quantum.
         /// A request is rounded up to whole quanta.
         resource_map: Vec<ResourceMapping> = vec![

@@ -103,6 +103,10 @@ fn options_that_do_not_go_together() {
             "[batch]\ntiers = capacity\ntiers = proportion",
             "s.conf:3: [batch] tiers: expected proportion or capacity, not both",
         ),
+        (
+            "[batch]\ntiers = drf,proportion\n[batch:drf]\nenableHierarchy = true",
+            "s.conf:2: [batch] tiers: expected proportion or drf with enableHierarchy, not both",
+        ),
     ];
     for (text, expected) in refused {
         let errors = load(text).unwrap_err().to_string();
@@ -123,6 +127,10 @@ fn options_that_do_not_go_together() {
         (
             "[batch]\nactions = allocate,reclaim\ntiers = gang,overcommit",
             "[batch] tiers: overcommit together with action reclaim",
+        ),
+        (
+            "[batch:overcommit]\novercommit-factor = 0.5",
+            "[batch:overcommit] overcommit-factor is below 1: 1.2 is used",
         ),
         (
             "[DEFAULT]\nservice_down_time = 10",

@@ -5,7 +5,7 @@ mod build;
 mod entry;
 mod reclaim;
 
-use super::quota::queue_of;
+use super::quota::{queue_of, too_much};
 use super::{PluginFault, Setup};
 use crate::amounts::Amounts;
 use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
@@ -126,6 +126,19 @@ impl Plugin for Capacity {
         is_leaf
             && state[queue].open
             && line.all(|entry| entry.books.takes(request, &entry.real_capability))
+    }
+
+    fn queue_objection(&self, state: &State, queue: QueueIx, task: TaskIx) -> Option<String> {
+        if let Some(fault) = &self.fault {
+            return Some(fault.clone());
+        }
+        let request = &state.shape_of(task).request;
+        let path = self.at(queue)?.path.iter().rev();
+        let mut line = [&queue].into_iter().chain(path);
+        line.find_map(|queue| {
+            let entry = self.at(*queue)?;
+            too_much(state, *queue, &entry.books, request, &entry.real_capability)
+        })
     }
 
     fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {

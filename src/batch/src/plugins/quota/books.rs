@@ -109,6 +109,28 @@ impl Books {
     }
 }
 
+/// What stands against a request in words: what a queue would hold of the first
+/// thing that is too much, and its limit.
+#[must_use]
+pub fn too_much(
+    state: &State,
+    queue: QueueIx,
+    books: &Books,
+    request: &Amounts,
+    limit: &Amounts,
+) -> Option<String> {
+    let mut sum = books.allocated.clone();
+    sum.add(request);
+    let dim = sum.above_for(limit, request).next()?;
+    let (dims, name) = (state.world.dims(), &state[queue].name);
+    Some(format!(
+        "queue {name} would hold {} {}, it may hold {}",
+        sum.get(dim),
+        dims.name(dim),
+        limit.get(dim)
+    ))
+}
+
 /// The largest share of what a queue deserves that it holds, over the
 /// dimensions in which it deserves something.
 #[must_use]

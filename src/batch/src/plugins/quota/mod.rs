@@ -2,4 +2,6 @@
 
 mod books;
 
-pub use books::{Books, capability, dominant_share, queue_of, real_capability, remaining_need};
+pub use books::{
+    Books, capability, dominant_share, queue_of, real_capability, remaining_need, too_much,
+};

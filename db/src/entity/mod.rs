@@ -20,6 +20,8 @@ pub mod outbox;
 pub mod provider_aggregate;
 pub mod provider_trait;
 pub mod queue;
+pub mod request_answer;
+pub mod request_key;
 pub mod resource_class;
 pub mod resource_provider;
 pub mod server_group;

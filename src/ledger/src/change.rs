@@ -8,7 +8,8 @@
 
 use crate::rows::{
     CallRow, CellRow, ConsumerRow, DecisionRow, HostAggregateRow, HostRow, Inventories, JobRow,
-    NameRow, ProviderRow, QueueRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
+    NameRow, ProviderRow, QueueRow, RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow,
+    StampRow, TaskRow,
 };
 use serde::{Deserialize, Serialize};
 use stowplan_model::{Micros, Uuid};
@@ -100,6 +101,12 @@ pub enum Record {
     Stamp(StampRow),
     /// A stamp that was forgotten.
     StampGone(Uuid),
+    /// A request's key.
+    RequestKey(RequestKeyRow),
+    /// A request's key that is forgotten, with its answer.
+    RequestKeyGone(Uuid),
+    /// The answer of a request with a key. Kept by the database, not by the image.
+    RequestAnswer(Box<RequestAnswerRow>),
     /// A decision's header. Kept by the database, not by the image.
     Decision(Box<DecisionRow>),
 }

@@ -7,6 +7,7 @@
 //! Placement, scheduling and batch live in their own crates; the ledger knows
 //! changes and how to apply them.
 
+mod answers;
 pub mod change;
 mod clock;
 mod decisions;

@@ -344,6 +344,30 @@ pub struct DecisionRow {
     pub created: Micros,
 }
 
+/// A key of a request, under which it is answered once.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestKeyRow {
+    /// Durable integer id, in order of use.
+    pub id: i64,
+    /// What the key and its owner come to.
+    pub uuid: Uuid,
+    /// What the request's body comes to.
+    pub fingerprint: Uuid,
+    /// When it was used.
+    pub created: Micros,
+}
+
+/// The answer of a request with a key. Kept by the database, not by the image.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestAnswerRow {
+    /// The key's id.
+    pub key: i64,
+    /// The status of the answer.
+    pub status: u16,
+    /// Its body, as its writer writes it.
+    pub body: String,
+}
+
 /// A call over the message bus whose answer claims something: kept so that a
 /// second copy gets the same answer, and that an answer which reaches nobody is
 /// undone.

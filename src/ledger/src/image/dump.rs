@@ -79,6 +79,7 @@ impl Image {
         records.extend(self.calls.iter().map(|row| Record::Call(Box::new((**row).clone()))));
         records.extend(self.stamps.iter().map(|row| Record::Stamp((**row).clone())));
         records.extend(self.batch.tasks.iter().map(|row| Record::Task((**row).clone())));
+        records.extend(self.request_keys.iter().map(|row| Record::RequestKey((**row).clone())));
         records
     }
 

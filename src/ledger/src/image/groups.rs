@@ -2,7 +2,8 @@
 
 use super::Map;
 use crate::rows::{
-    CallRow, CellRow, HostAggregateRow, JobRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
+    CallRow, CellRow, HostAggregateRow, JobRow, RequestKeyRow, ServerGroupRow, ServiceRow,
+    StampRow, TaskRow,
 };
 use std::sync::Arc;
 use stowplan_model::Uuid;
@@ -87,6 +88,8 @@ pub type Services = Rows<ServiceRow>;
 pub type Calls = Rows<CallRow>;
 /// How new what was learnt is.
 pub type Stamps = Rows<StampRow>;
+/// Keys of requests.
+pub type RequestKeys = Rows<RequestKeyRow>;
 /// Cells.
 pub type Cells = Rows<CellRow>;
 
@@ -106,4 +109,14 @@ macro_rules! has_id {
     };
 }
 
-has_id!(CallRow, CellRow, HostAggregateRow, ServerGroupRow, ServiceRow, StampRow, JobRow, TaskRow);
+has_id!(
+    CallRow,
+    CellRow,
+    HostAggregateRow,
+    RequestKeyRow,
+    ServerGroupRow,
+    ServiceRow,
+    StampRow,
+    JobRow,
+    TaskRow
+);

@@ -61,6 +61,7 @@ kinds! {
     Task 12 "tasks": batch.tasks;
     Call 13 "calls": calls;
     Stamp 14 "stamps": stamps;
+    RequestKey 15 "request_keys": request_keys;
 }
 
 impl Kind {

@@ -58,6 +58,8 @@ pub struct Image {
     pub server_groups: groups::ServerGroups,
     /// Queues, jobs and tasks.
     pub batch: batch::Batch,
+    /// Keys of requests.
+    pub request_keys: groups::RequestKeys,
     /// Calls over the message bus, with their answers.
     pub calls: groups::Calls,
     /// How new what was learnt from the message bus is.
@@ -173,8 +175,15 @@ impl Image {
             Record::StampGone(uuid) => {
                 self.stamps.remove(*uuid);
             }
-            // The image holds no decisions: they are read from the database.
-            Record::Decision(_) => {}
+            Record::RequestKey(row) => {
+                self.request_keys.put(row.id, row.uuid, row.clone());
+            }
+            Record::RequestKeyGone(uuid) => {
+                self.request_keys.remove(*uuid);
+            }
+            // The image holds neither decisions nor answers: they are read from
+            // the database.
+            Record::Decision(_) | Record::RequestAnswer(_) => {}
         }
     }
 

@@ -8,8 +8,8 @@ use stowplan_db::{
     entity::{
         allocation, call, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
         host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-        resource_class, resource_provider, server_group, server_group_member, service, stamp, task,
-        trait_name,
+        request_key, resource_class, resource_provider, server_group, server_group_member, service,
+        stamp, task, trait_name,
     },
     read_head,
     sea_orm::{
@@ -62,6 +62,7 @@ pub(crate) async fn load_in(
     loader.hosts().await?;
     loader.groups().await?;
     loader.batch().await?;
+    loader.request_keys().await?;
     loader.bus().await?;
     loader.counters().await?;
     let Loader { mut image, .. } = loader;
@@ -187,6 +188,13 @@ impl Loader<'_> {
             self.all::<server_group_member::Entity>(server_group_member::Column::Position).await?;
         for row in rows_in::server_groups(rows, members)? {
             self.image.apply_record(&Record::ServerGroup(row));
+        }
+        Ok(())
+    }
+
+    async fn request_keys(&mut self) -> Result<(), OpenError> {
+        for row in self.all::<request_key::Entity>(request_key::Column::Id).await? {
+            self.image.apply_record(&Record::RequestKey(rows_in::request_key(row)?));
         }
         Ok(())
     }

@@ -7,8 +7,8 @@ use crate::{
     image::{Image, ids::Kind},
     rows::{
         AllocationRow, CallRow, CellRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
-        Inventories, InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow, ServerGroupRow,
-        ServiceRow, StampRow, TaskRow,
+        Inventories, InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow, RequestKeyRow,
+        ServerGroupRow, ServiceRow, StampRow, TaskRow,
     },
 };
 use serde::de::DeserializeOwned;
@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use stowplan_db::entity::{
     allocation, call, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
     host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-    resource_class, resource_provider, server_group, server_group_member, service, stamp, task,
-    trait_name,
+    request_key, resource_class, resource_provider, server_group, server_group_member, service,
+    stamp, task, trait_name,
 };
 use stowplan_model::{Inventory, Micros, Uuid};
 
@@ -278,6 +278,16 @@ impl RowIds {
 pub(super) fn cell(row: cell::Model) -> Result<CellRow, OpenError> {
     let uuid = uuid("cells", &row.id, &row.uuid)?;
     Ok(CellRow { id: row.id, uuid, name: row.name, disabled: row.disabled })
+}
+
+pub(super) fn request_key(row: request_key::Model) -> Result<RequestKeyRow, OpenError> {
+    const TABLE: &str = "request_keys";
+    Ok(RequestKeyRow {
+        id: row.id,
+        uuid: uuid(TABLE, &row.id, &row.uuid)?,
+        fingerprint: uuid(TABLE, &row.id, &row.fingerprint)?,
+        created: Micros(row.created_us),
+    })
 }
 
 pub(super) fn service(row: service::Model) -> Result<ServiceRow, OpenError> {

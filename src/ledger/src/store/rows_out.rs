@@ -5,15 +5,16 @@ use crate::{
     image::{Image, consumers::Consumer, ids::Kind, providers::At},
     rows::{
         CallRow, CellRow, DecisionRow, HostAggregateRow, HostRow, HostSource, InventoryOwner,
-        JobRow, NameRow, QueueRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
+        JobRow, NameRow, QueueRow, RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow,
+        StampRow, TaskRow,
     },
 };
 use serde::Serialize;
 use stowplan_db::entity::{
     allocation, call, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
     host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-    resource_class, resource_provider, server_group, server_group_member, service, stamp, task,
-    trait_name,
+    request_answer, request_key, resource_class, resource_provider, server_group,
+    server_group_member, service, stamp, task, trait_name,
 };
 
 pub(super) fn class(row: &NameRow) -> resource_class::Model {
@@ -313,6 +314,19 @@ pub(super) fn decision(row: &DecisionRow) -> decision::Model {
         body: None,
         created_us: row.created.0,
     }
+}
+
+pub(super) fn request_key(row: &RequestKeyRow) -> request_key::Model {
+    request_key::Model {
+        id: row.id,
+        uuid: row.uuid.to_string(),
+        fingerprint: row.fingerprint.to_string(),
+        created_us: row.created.0,
+    }
+}
+
+pub(super) fn request_answer(row: &RequestAnswerRow) -> request_answer::Model {
+    request_answer::Model { key_id: row.key, status: row.status.into(), body: row.body.clone() }
 }
 
 fn json(value: &impl Serialize) -> Result<String, Unavailable> {

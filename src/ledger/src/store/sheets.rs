@@ -22,8 +22,8 @@ use stowplan_db::{
     entity::{
         allocation, call, cell, consumer, counter, decision, host, host_aggregate,
         host_aggregate_host, host_aggregate_metadata, inventory, job, journal, provider_aggregate,
-        provider_trait, queue, resource_class, resource_provider, server_group,
-        server_group_member, service, stamp, task, trait_name,
+        provider_trait, queue, request_answer, request_key, resource_class, resource_provider,
+        server_group, server_group_member, service, stamp, task, trait_name,
     },
     sea_orm::{ColumnTrait, ModelTrait},
 };
@@ -56,6 +56,7 @@ impl<'a> Sheets<'a> {
         sheets.hosts(touched)?;
         sheets.groups(touched);
         sheets.batch(touched);
+        sheets.request_keys(touched);
         sheets.bus(touched)?;
         sheets.counters();
         sheets.journal(entries, batch)?;
@@ -205,6 +206,16 @@ impl<'a> Sheets<'a> {
         Ok(())
     }
 
+    /// Keys of requests. A key that goes takes its answer with it.
+    fn request_keys(&mut self, touched: &'a Touched) {
+        let keys = &touched.request_keys;
+        let old = keys.iter().filter_map(|uuid| self.before.request_keys.get(*uuid));
+        let old: Vec<i64> = old.map(|key| key.id).collect();
+        self.script.delete(request_answer::Column::KeyId, old);
+        let of = |image: &'a Image| &image.request_keys;
+        self.rows(Kind::RequestKey, request_key::Column::Id, keys, of, rows_out::request_key);
+    }
+
     /// Notes the last id of a kind for the table of counters, when a thing of
     /// this batch bore it and none bears it any more: of the things of the
     /// batch, the ids before and those now.
@@ -249,6 +260,12 @@ impl<'a> Sheets<'a> {
             _ => None,
         });
         self.script.insert(decisions.collect::<Vec<decision::Model>>());
+        let answers = entries.iter().flat_map(|entry| &entry.change.records);
+        let answers = answers.filter_map(|record| match record {
+            Record::RequestAnswer(row) => Some(rows_out::request_answer(row)),
+            _ => None,
+        });
+        self.script.insert(answers.collect::<Vec<request_answer::Model>>());
         Ok(())
     }
 

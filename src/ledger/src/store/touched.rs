@@ -24,6 +24,7 @@ pub(crate) struct Touched {
     pub queues: BTreeSet<String>,
     pub jobs: BTreeSet<Uuid>,
     pub tasks: BTreeSet<Uuid>,
+    pub request_keys: BTreeSet<Uuid>,
     pub calls: BTreeSet<Uuid>,
     pub stamps: BTreeSet<Uuid>,
 }
@@ -78,7 +79,9 @@ impl Touched {
             Record::CallGone(uuid) => note(&mut self.calls, *uuid),
             Record::Stamp(row) => note(&mut self.stamps, row.uuid),
             Record::StampGone(uuid) => note(&mut self.stamps, *uuid),
-            Record::Decision(_) => {}
+            Record::RequestKey(row) => note(&mut self.request_keys, row.uuid),
+            Record::RequestKeyGone(uuid) => note(&mut self.request_keys, *uuid),
+            Record::Decision(_) | Record::RequestAnswer(_) => {}
         }
     }
 }

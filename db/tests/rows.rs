@@ -72,6 +72,7 @@ async fn every_table_keeps_its_rows() {
         host_tables(&connection).await;
         group_tables(&connection).await;
         bus_tables(&connection).await;
+        request_tables(&connection).await;
         batch_tables(&connection).await;
         decision_table(&connection).await;
     }
@@ -192,6 +193,24 @@ async fn host_tables(connection: &Connection) {
         updated_us: 4,
     });
     kept::<service::Entity>(connection, services.collect()).await;
+}
+
+async fn request_tables(connection: &Connection) {
+    let keys = (1..4).map(|id| request_key::Model {
+        id,
+        uuid: format!("{id:036}"),
+        fingerprint: UUID.to_owned(),
+        created_us: i64::MAX,
+    });
+    kept::<request_key::Entity>(connection, keys.collect()).await;
+    let long = "it's \\ ".repeat(50_000);
+    let bodies = TRICKY.iter().copied().chain([long.as_str()]);
+    let answers = bodies.zip(1..).map(|(body, key_id)| request_answer::Model {
+        key_id,
+        status: 409,
+        body: body.to_owned(),
+    });
+    kept::<request_answer::Entity>(connection, answers.collect()).await;
 }
 
 async fn bus_tables(connection: &Connection) {

@@ -64,7 +64,8 @@ impl Unavailable {
     }
 
     /// Logs a fault under a fresh id, and names that id.
-    pub(crate) fn fault(error: &dyn std::fmt::Display) -> Self {
+    #[must_use]
+    pub fn fault(error: &dyn std::fmt::Display) -> Self {
         let id = uuid::Uuid::new_v4().to_string();
         tracing::error!(fault = %id, error = %error, "ledger fault");
         Self::Fault { id }

@@ -8,7 +8,7 @@ use serde_json::json;
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_ledger::{
     Change, Flushed, Image, Ledger, Limits, OpenError, OpenOptions, Quiet, Record,
-    rows::DecisionRow,
+    rows::{DecisionRow, RequestAnswerRow, RequestKeyRow},
 };
 use stowplan_model::{Micros, Uuid};
 
@@ -37,6 +37,49 @@ async fn decide(ledger: &Ledger, row: DecisionRow) {
 async fn kept(ledger: &Ledger) -> Vec<u128> {
     let all = ledger.decisions(None, 100).await.unwrap();
     all.iter().map(|stored| stored.header.id.as_u128()).collect()
+}
+
+/// Keeps an answer under a key, or forgets the key.
+async fn answer(ledger: &Ledger, key: u128, body: Option<&str>) {
+    let (uuid, body) = (Uuid::from_u128(key), body.map(str::to_owned));
+    let proposal = move |image: &Image| {
+        let mut change = Change::new("request");
+        let Some(body) = body.clone() else {
+            change.push(Record::RequestKeyGone(uuid));
+            return Ok::<_, ()>((change, ()));
+        };
+        let id = image.request_keys.next_id();
+        let created = Micros(1);
+        change.push(Record::RequestKey(RequestKeyRow { id, uuid, fingerprint: uuid, created }));
+        change.push(Record::RequestAnswer(Box::new(RequestAnswerRow {
+            key: id,
+            status: 200,
+            body,
+        })));
+        Ok((change, ()))
+    };
+    ledger.write("req-test", proposal).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_of_requests_go_with_their_keys() {
+    for database in databases().await {
+        let ledger = open(database.spec()).await;
+        answer(&ledger, 7, Some("it's \\ one")).await;
+        answer(&ledger, 8, Some("two")).await;
+        ledger.close().await;
+
+        let ledger = open(database.spec()).await;
+        let image = ledger.image();
+        let key = |number| image.request_keys.get(Uuid::from_u128(number)).unwrap().id;
+        let (one, two) = (key(7), key(8));
+        let found = ledger.request_answer(one).await.unwrap().unwrap();
+        assert_eq!((found.status, found.body.as_str()), (200, "it's \\ one"));
+        answer(&ledger, 7, None).await;
+        assert_eq!(ledger.request_answer(one).await.unwrap(), None);
+        assert_eq!(ledger.request_answer(two).await.unwrap().unwrap().body, "two");
+        ledger.close().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -243,6 +243,9 @@ pub enum SchedulerError {
     /// No valid host.
     #[error("{0}")]
     NoValidHost(Box<Refusal>),
+    /// The key of a request was used for another one.
+    #[error("Idempotency-Key is {0:?}: expected one that no other request was sent with")]
+    KeyReused(String),
     /// No such decision.
     #[error("there is no decision {0}")]
     DecisionNotFound(String),
@@ -284,6 +287,7 @@ impl SchedulerError {
             | E::InstanceChanged { .. }
             | E::InstanceIsOther { .. }
             | E::NoValidHost(_) => 409,
+            E::KeyReused(_) => 422,
             E::Placement(error) => error.status(),
         }
     }

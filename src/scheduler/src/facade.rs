@@ -20,7 +20,8 @@ use crate::hosts::{
     self, Deleted, HostFilter, HostPage, ReportHost, Reported, ServiceKey, ServiceUpdate,
 };
 use crate::select::{
-    self, BusCall, CallAnswer, Destinations, Found, Order, Run, SelectRequest, Undone, call_uuid,
+    self, BusCall, CallAnswer, Destinations, Found, Order, REFUSED, RequestKey, Run, SelectRequest,
+    Undone, call_uuid,
 };
 use crate::snapshot::Snapshot;
 
@@ -39,6 +40,15 @@ impl Prepared {
     fn new(settings: Arc<Settings>) -> Result<Self, RegistryError> {
         Ok(Self { engine: Engine::new(&settings)?, settings })
     }
+}
+
+/// What a request with a key is answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// It was decided now.
+    Now(Destinations),
+    /// It was answered before: that answer, as it was written.
+    Before(String),
 }
 
 /// Who asks, and when.
@@ -357,9 +367,60 @@ impl Scheduler {
         let order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
         match self.run(call, order, None).go().await? {
             Found::Now(destinations) => Ok(destinations),
-            // Only calls of the bus are answered twice.
-            Found::Before(_) => Err(Unavailable::Closing.into()),
+            // Only calls of the bus and requests with a key are answered twice.
+            Found::Before(_) | Found::Kept(_) => Err(Unavailable::Closing.into()),
         }
+    }
+
+    /// The same for a request with a key of its sender's, who is `caller`: it is
+    /// answered once, and whoever sends the same under the same key again gets the
+    /// same answer for `[api] idempotency_key_lifetime`.
+    ///
+    /// # Errors
+    /// As [`Scheduler::select_destinations`], or a key that was used for another
+    /// request.
+    pub async fn select_destinations_once(
+        &self,
+        call: Call<'_>,
+        asked: SelectRequest,
+        caller: (&str, &str),
+        key: &str,
+    ) -> Written<Answer> {
+        let key = RequestKey::new(key, caller, &asked, self.oldest_key(call.now));
+        let key = Arc::new(key.map_err(WriteError::Refused)?);
+        let order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        let run = Run { key: Some(key), ..self.run(call, order, None) };
+        let kept = match run.go().await? {
+            Found::Now(destinations) => return Ok(Answer::Now(destinations)),
+            Found::Kept(kept) => kept,
+            Found::Before(_) => return Err(Unavailable::Closing.into()),
+        };
+        // What is forgotten in this very moment is to be asked for again.
+        let answer = self.ledger.request_answer(kept).await?.ok_or(Unavailable::Closing)?;
+        if answer.status == REFUSED {
+            let refusal = serde_json::from_str(&answer.body).map_err(|e| Unavailable::fault(&e))?;
+            return Err(WriteError::Refused(SchedulerError::NoValidHost(refusal)));
+        }
+        Ok(Answer::Before(answer.body))
+    }
+
+    /// Forgets keys of requests that were used longer ago than `[api]
+    /// idempotency_key_lifetime`. Gives how many there were.
+    ///
+    /// # Errors
+    /// A ledger that cannot write.
+    pub async fn forget_request_keys(&self, call: Call<'_>) -> Written<usize> {
+        let oldest = self.oldest_key(call.now);
+        if self.ledger.image().request_keys.iter().next().is_none_or(|row| row.created >= oldest) {
+            return Ok(0);
+        }
+        self.write(call, move |image| Ok(select::forget_keys(image, oldest))).await
+    }
+
+    /// When the oldest keys were used that are not forgotten.
+    fn oldest_key(&self, now: Micros) -> Micros {
+        let lifetime = self.settings.load().api.idempotency_key_lifetime.as_micros();
+        Micros(now.0.saturating_sub(i64::try_from(lifetime).unwrap_or(i64::MAX)))
     }
 
     fn run<'a>(&'a self, call: Call<'a>, order: Order, bus: Option<Arc<BusCall>>) -> Run<'a> {
@@ -375,6 +436,7 @@ impl Scheduler {
             now: call.now,
             decision: kept.then(Uuid::now_v7),
             call: bus,
+            key: None,
         }
     }
 
@@ -404,6 +466,8 @@ impl Scheduler {
             Found::Before(row) => {
                 Ok(CallAnswer { answer: row.answer.clone(), kept: Some(row.uuid), repeated: true })
             }
+            // Calls of the bus have no key.
+            Found::Kept(_) => Err(Unavailable::Closing.into()),
         }
     }
 

@@ -19,4 +19,4 @@ pub mod select;
 pub mod snapshot;
 
 pub use error::SchedulerError;
-pub use facade::{Call, Prepared, Scheduler, Written};
+pub use facade::{Answer, Call, Prepared, Scheduler, Written};

@@ -95,6 +95,8 @@ codes! {
     TooLarge = 413, "placement.undefined_code", "too-large";
     /// The body is of another media type than is read here.
     UnsupportedMedia = 415, "placement.undefined_code", "unsupported-media";
+    /// The request's key was used for another request.
+    KeyReused = 422, "stowplan.key_reused", "key-reused";
     /// A fault of the service; its log has the details under the request's id.
     Internal = 500, "placement.undefined_code", "internal";
     /// The peer serves this, and this service does not.

@@ -9,6 +9,7 @@ impl From<SchedulerError> for Failure {
             403 => Code::Forbidden,
             404 => Code::NotFound,
             409 => Code::Conflict,
+            422 => Code::KeyReused,
             _ => Code::BadRequest,
         };
         let detail = error.to_string();

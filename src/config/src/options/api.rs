@@ -2,6 +2,7 @@
 //! pass it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::list;
 use crate::macros::{choice, section};
@@ -36,6 +37,9 @@ section! {
         /// Path under which the compute API's calls are served besides /v2.1, such
         /// as /compute; empty: at /v2.1 alone.
         compute_prefix: String = String::new();
+        /// Time for which the answer of a request with an Idempotency-Key is kept; the
+        /// key may be used for another request afterwards.
+        idempotency_key_lifetime: Duration = Duration::from_secs(3600), min(1.0), mutable;
         /// Largest body of a request, in bytes.
         max_request_body_size: u64 = 16_777_216, min(1024.0), mutable;
         /// Largest list of allocation candidates, in MiB of memory, roughly: a

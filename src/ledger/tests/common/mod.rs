@@ -16,8 +16,8 @@ use stowplan_ledger::{
     image::providers::At,
     rows::{
         AllocationRow, CallClaim, CallRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
-        InventoryOwner, JobRow, NameRow, Origin, OriginKind, ProviderRow, QueueRow, ServerGroupRow,
-        ServiceRow, StampRow, TaskRow,
+        InventoryOwner, JobRow, NameRow, Origin, OriginKind, ProviderRow, QueueRow,
+        RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
     },
 };
 use stowplan_model::{Inventory, Micros, Uuid, host::HostReport};
@@ -52,6 +52,8 @@ pub enum Op {
     CallGone(u8),
     Stamp { id: u8, said: i64 },
     StampGone(u8),
+    RequestKey { id: u8, fingerprint: u8 },
+    RequestKeyGone(u8),
 }
 
 pub fn ops() -> impl Strategy<Value = Op> {
@@ -89,6 +91,8 @@ pub fn ops() -> impl Strategy<Value = Op> {
         1 => (0..4u8).prop_map(Op::CallGone),
         1 => (0..4u8, 0..9i64).prop_map(|(id, said)| Op::Stamp { id, said }),
         1 => (0..4u8).prop_map(Op::StampGone),
+        1 => (0..4u8, 0..9u8).prop_map(|(id, fingerprint)| Op::RequestKey { id, fingerprint }),
+        1 => (0..4u8).prop_map(Op::RequestKeyGone),
     ]
 }
 
@@ -380,6 +384,31 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
                 said: Micros(*said),
                 noted: Micros(3),
             }));
+        }
+        Op::RequestKey { id: number, fingerprint } => {
+            let uuid = id("request", *number);
+            // A key that is used again goes first.
+            if image.request_keys.get(uuid).is_some() {
+                change.push(Record::RequestKeyGone(uuid));
+            }
+            let key = image.request_keys.next_id();
+            change.push(Record::RequestKey(RequestKeyRow {
+                id: key,
+                uuid,
+                fingerprint: id("fingerprint", *fingerprint),
+                created: Micros(key),
+            }));
+            let body = format!("{{\"it's\": {fingerprint}}}");
+            change.push(Record::RequestAnswer(Box::new(RequestAnswerRow {
+                key,
+                status: 200,
+                body,
+            })));
+        }
+        Op::RequestKeyGone(number) => {
+            let uuid = id("request", *number);
+            image.request_keys.get(uuid).ok_or("no key")?;
+            change.push(Record::RequestKeyGone(uuid));
         }
         Op::StampGone(number) => {
             let uuid = id("stamp", *number);

@@ -1,6 +1,6 @@
 //! One decision: every server of a request, one after the other, on one image.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stowplan_config::Settings;
 use stowplan_engine::offers::Mappings;
 use stowplan_engine::sequence::{Sequence, Start, Supply};
@@ -109,7 +109,7 @@ pub(crate) struct Scene {
 }
 
 /// Where a decision ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// The hosts that the request is bound to do not exist.

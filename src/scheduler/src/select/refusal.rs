@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use stowplan_model::Uuid;
 
 use super::decide::Stage;
 
 /// That there is no valid host, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// The decision that explains it; null when none is recorded.
     pub decision_id: Option<Uuid>,

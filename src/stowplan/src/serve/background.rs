@@ -6,10 +6,14 @@ use std::{sync::Arc, time::Duration};
 use stowplan_config::Settings;
 use stowplan_ledger::{Flushed, Ledger};
 use stowplan_model::Micros;
+use stowplan_scheduler::{Call, Scheduler};
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
 
 /// Time between two looks for changes in the journal that are too old.
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Time between two looks for what has run out.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The tasks in the background, until they are stopped.
 pub struct Tasks {
@@ -33,7 +37,12 @@ impl Context {
 }
 
 /// Starts them all.
-pub fn start(runtime: &Handle, ledger: &Ledger, settings: &Arc<ArcSwap<Settings>>) -> Tasks {
+pub fn start(
+    runtime: &Handle,
+    ledger: &Ledger,
+    scheduler: &Scheduler,
+    settings: &Arc<ArcSwap<Settings>>,
+) -> Tasks {
     let (stop, stopped) = watch::channel(false);
     let context = Context { ledger: ledger.clone(), settings: settings.clone(), stop: stopped };
     let cycles = stowplan_batch::run(
@@ -45,6 +54,7 @@ pub fn start(runtime: &Handle, ledger: &Ledger, settings: &Arc<ArcSwap<Settings>
     let tasks = vec![
         runtime.spawn(cycles),
         runtime.spawn(trim_journal(context.clone())),
+        runtime.spawn(sweep(context.clone(), scheduler.clone())),
         runtime.spawn(flush_signs_of_life(context)),
     ];
     Tasks { stop, tasks }
@@ -74,6 +84,16 @@ async fn flush_signs_of_life(mut context: Context) {
         }
         if !goes_on {
             return;
+        }
+    }
+}
+
+/// Forgets keys of requests whose time is over.
+async fn sweep(mut context: Context, scheduler: Scheduler) {
+    while context.sleep(SWEEP_INTERVAL).await {
+        let call = Call { request_id: "sweep", now: clock::now() };
+        if let Err(error) = scheduler.forget_request_keys(call).await {
+            tracing::warn!(%error, "keys of requests were not forgotten; they will be later");
         }
     }
 }

@@ -98,7 +98,8 @@ impl Service {
             clock: Arc::new(clock::now),
             bus: bus.as_ref().map(Bus::status),
         };
-        let tasks = background::start(self.runtime.handle(), &self.ledger, &self.settings);
+        let tasks =
+            background::start(self.runtime.handle(), &self.ledger, &self.scheduler, &self.settings);
         let http = Builder::new_current_thread().enable_all().build()?;
         let listeners = self.listeners;
         let served = http.block_on(async {

@@ -15,7 +15,7 @@ use crate::{
     version::{Spoken, Version},
 };
 use actix_web::{
-    Error, HttpMessage, HttpResponse, ResponseError,
+    Error, HttpMessage, HttpRequest, HttpResponse, ResponseError,
     body::{EitherBody, MessageBody},
     dev::{ServiceRequest, ServiceResponse},
     http::{
@@ -48,6 +48,16 @@ pub struct Admitted {
     /// Whether the path begins with the prefix of its surface, `[api]
     /// placement_prefix` or `compute_prefix`.
     pub prefixed: bool,
+}
+
+/// What the gate has let pass of a request, with what the surfaces share.
+///
+/// # Errors
+/// 401 for a request that the gate has not seen.
+pub fn admitted(request: &HttpRequest) -> Result<(Admitted, Data<Shared>), Failure> {
+    let admitted = request.extensions().get::<Admitted>().cloned();
+    let both = admitted.zip(request.app_data::<Data<Shared>>().cloned());
+    both.ok_or_else(|| Failure::new(Code::Unauthorized, ""))
 }
 
 /// Passes a request on if it may enter, and finishes its answer.

@@ -11,6 +11,7 @@ pub mod choose;
 pub mod config;
 pub mod consume;
 pub mod engine;
+mod exact_names;
 pub mod explain;
 pub mod extra_specs;
 pub mod fault;

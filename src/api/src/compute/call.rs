@@ -7,7 +7,7 @@ use super::{
 use crate::{
     auth::Token,
     failure::{Code, Failure},
-    gate::Admitted,
+    gate::{Admitted, admitted},
     media,
     policy::Target,
     query::Query,
@@ -17,7 +17,7 @@ use crate::{
     surface,
 };
 use actix_web::{
-    FromRequest, HttpMessage, HttpRequest, HttpResponse,
+    FromRequest, HttpRequest, HttpResponse,
     dev::Payload,
     http::{StatusCode, header},
     web::Data,
@@ -61,12 +61,8 @@ impl<O: Operation> FromRequest for Call<O> {
     type Future = Ready<Result<Self, Failure>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let admitted = request.extensions().get::<Admitted>().cloned();
-        let shared = request.app_data::<Data<Shared>>().cloned();
-        ready(match (admitted, shared) {
-            (Some(admitted), Some(shared)) => Self::open(request, admitted, shared),
-            _ => Err(Failure::new(Code::Unauthorized, "")),
-        })
+        let open = |(admitted, shared)| Self::open(request, admitted, shared);
+        ready(admitted(request).and_then(open))
     }
 }
 

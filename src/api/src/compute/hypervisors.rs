@@ -46,14 +46,9 @@ type Found<'a> = (&'a Arc<Host>, &'a Arc<ServiceRow>);
         (status = 404, description = "No hypervisor has such a name."),
     ))]
 pub async fn list(call: Call<ListHypervisors>) -> Answer {
-    let (image, prepared) = (call.image(), call.api().scheduler.prepared());
-    let (found, servers) = (page(&call, &image)?, with_servers(&call));
-    let views = Hypervisors(services(&call, &image, &prepared));
-    let rows = found.rows.iter();
-    let hypervisors: Vec<_> =
-        rows.map(|(host, service)| views.summary(host, service, servers)).collect();
-    let last = hypervisors.last().map(|shown| shown.id);
-    let hypervisors_links = next(&call, "/os-hypervisors", last.filter(|_| found.is_full));
+    let path = "/os-hypervisors";
+    let (hypervisors, hypervisors_links) =
+        listed(&call, path, |views, it, servers| views.summary(it.0, it.1, servers), |it| it.id)?;
     json(&HypervisorsAnswer { hypervisors, hypervisors_links })
 }
 
@@ -73,14 +68,13 @@ pub async fn list(call: Call<ListHypervisors>) -> Answer {
         (status = 404, description = "No hypervisor has such a name."),
     ))]
 pub async fn detail(call: Call<DetailHypervisors>) -> Answer {
-    let (image, prepared) = (call.image(), call.api().scheduler.prepared());
-    let (found, servers) = (page(&call, &image)?, with_servers(&call));
-    let views = Hypervisors(services(&call, &image, &prepared));
-    let rows = found.rows.iter();
-    let hypervisors: Vec<_> =
-        rows.map(|(host, service)| views.detail(host, service, servers)).collect();
-    let last = hypervisors.last().map(|shown| shown.summary.id);
-    let hypervisors_links = next(&call, "/os-hypervisors/detail", last.filter(|_| found.is_full));
+    let path = "/os-hypervisors/detail";
+    let (hypervisors, hypervisors_links) = listed(
+        &call,
+        path,
+        |views, it, servers| views.detail(it.0, it.1, servers),
+        |it| it.summary.id,
+    )?;
     json(&HypervisorDetailsAnswer { hypervisors, hypervisors_links })
 }
 
@@ -162,6 +156,23 @@ pub async fn search(call: Call<SearchHypervisors>, Id(pattern): Id) -> Answer {
     ))]
 pub async fn servers(call: Call<ListServers>, Id(pattern): Id) -> Answer {
     matching(&call, &pattern, true)
+}
+
+/// The hypervisors that a query asks for, each in a view of it, with the link to
+/// the page after them.
+fn listed<O: Operation, T>(
+    call: &Call<O>,
+    path: &str,
+    view: impl Fn(&Hypervisors<'_>, Found<'_>, bool) -> T,
+    id: impl Fn(&T) -> ThingId,
+) -> Result<(Vec<T>, Option<[Link; 1]>), Failure> {
+    let (image, prepared) = (call.image(), call.api().scheduler.prepared());
+    let (found, servers) = (page(call, &image)?, with_servers(call));
+    let views = Hypervisors(services(call, &image, &prepared));
+    let rows = found.rows.iter();
+    let shown: Vec<T> = rows.map(|found| view(&views, *found, servers)).collect();
+    let last = shown.last().map(id).filter(|_| found.is_full);
+    Ok((shown, next(call, path, last)))
 }
 
 fn matching<O: Operation>(call: &Call<O>, pattern: &str, servers: bool) -> Answer {

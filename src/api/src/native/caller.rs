@@ -4,12 +4,12 @@ use crate::{
     auth::Token,
     body::Body,
     failure::{Code, Failure},
-    gate::Admitted,
+    gate::{Admitted, admitted},
     media,
     policy::Target,
     state::{ApiState, Shared},
 };
-use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, http::header, web::Data};
+use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header, web::Data};
 use futures_util::future::LocalBoxFuture;
 use serde::de::DeserializeOwned;
 use std::{
@@ -77,14 +77,11 @@ impl FromRequest for Caller {
     type Future = Ready<Result<Self, Failure>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let admitted = request.extensions().get::<Admitted>().cloned();
-        let shared = request.app_data::<Data<Shared>>().cloned();
-        ready(match (admitted, shared) {
-            (Some(Admitted { token: Some(token), request_id, .. }), Some(shared)) => {
-                Ok(Self { token, request_id, shared })
-            }
-            _ => Err(Failure::new(Code::Unauthorized, "")),
-        })
+        let open = |(Admitted { token, request_id, .. }, shared)| {
+            let token = token.ok_or_else(|| Failure::new(Code::Unauthorized, ""))?;
+            Ok(Self { token, request_id, shared })
+        };
+        ready(admitted(request).and_then(open))
     }
 }
 

@@ -4,7 +4,7 @@ use super::operations::{About, Media, Operation, Row};
 use crate::{
     auth::Token,
     failure::{Code, Failure},
-    gate::Admitted,
+    gate::{Admitted, admitted},
     media::{self, Accept},
     policy::{Denied, Target},
     query::Query,
@@ -15,7 +15,7 @@ use crate::{
     version::{Feature, Version},
 };
 use actix_web::{
-    FromRequest, HttpMessage, HttpRequest, HttpResponse, HttpResponseBuilder,
+    FromRequest, HttpRequest, HttpResponse, HttpResponseBuilder,
     dev::Payload,
     http::{
         StatusCode,
@@ -56,12 +56,8 @@ impl<O: Operation> FromRequest for Call<O> {
     type Future = Ready<Result<Self, Failure>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
-        let admitted = request.extensions().get::<Admitted>().cloned();
-        let shared = request.app_data::<Data<Shared>>().cloned();
-        ready(match (admitted, shared) {
-            (Some(admitted), Some(shared)) => Self::open(request, admitted, shared),
-            _ => Err(Failure::new(Code::Unauthorized, "")),
-        })
+        let open = |(admitted, shared)| Self::open(request, admitted, shared);
+        ready(admitted(request).and_then(open))
     }
 }
 

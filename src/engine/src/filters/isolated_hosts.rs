@@ -1,11 +1,11 @@
 //! `IsolatedHostsFilter`: isolated images on isolated hosts.
 
+use crate::exact_names::ExactNames;
 use crate::fault::Fault;
 use crate::filter::{Filter, Predicate, Runs, Verdict};
 use crate::offers::{Offers, Survivors};
 use crate::reason::Reason;
 use crate::request::RequestCx;
-use crate::set::HostSet;
 use crate::table::HostIx;
 use crate::view::HostView;
 
@@ -35,9 +35,7 @@ impl Filter for IsolatedHostsFilter {
             (false, true) => Side::OthersOnly,
             (false, false) => return Ok(None),
         };
-        let mut hosts = scheduler.isolated_hosts.clone();
-        hosts.sort_unstable();
-        hosts.dedup();
+        let hosts = ExactNames::new(&scheduler.isolated_hosts);
         Ok(Some(Box::new(Isolation { hosts, side })))
     }
 }
@@ -49,15 +47,9 @@ enum Side {
 }
 
 struct Isolation {
-    /// Isolated hosts, sorted.
-    hosts: Vec<String>,
+    /// Isolated hosts.
+    hosts: ExactNames,
     side: Side,
-}
-
-impl Isolation {
-    fn is_isolated(&self, view: &dyn HostView, host: HostIx) -> bool {
-        self.hosts.binary_search(&view.facts(host).host).is_ok()
-    }
 }
 
 impl Predicate for Isolation {
@@ -68,7 +60,7 @@ impl Predicate for Isolation {
         _offers: &Offers,
         _left: &Survivors,
     ) -> Result<Verdict, Fault> {
-        Ok(match (&self.side, self.is_isolated(view, host)) {
+        Ok(match (&self.side, self.hosts.has(view, host)) {
             (Side::IsolatedOnly { .. }, true) | (Side::OthersOnly, false) => Verdict::Pass,
             (Side::IsolatedOnly { image }, false) => {
                 Verdict::Fail(Reason::NotIsolated { image: image.clone() })
@@ -83,13 +75,7 @@ impl Predicate for Isolation {
         _offers: &Offers,
         left: &mut Survivors,
     ) -> Result<(), Fault> {
-        let isolated: HostSet = self
-            .hosts
-            .iter()
-            .flat_map(|name| view.hosts_named(&name.to_lowercase()))
-            .copied()
-            .filter(|host| self.is_isolated(view, *host))
-            .collect();
+        let isolated = self.hosts.hosts(view);
         match self.side {
             Side::IsolatedOnly { .. } => left.hosts.intersect(&isolated),
             Side::OthersOnly => left.hosts.subtract(&isolated),

@@ -2,12 +2,12 @@
 
 use stowplan_model::Uuid;
 
+use crate::exact_names::ExactNames;
 use crate::fault::Fault;
 use crate::filter::{Filter, Predicate, Runs, Verdict};
 use crate::offers::{Offers, Survivors};
 use crate::reason::Reason;
 use crate::request::RequestCx;
-use crate::set::HostSet;
 use crate::table::HostIx;
 use crate::view::HostView;
 
@@ -124,9 +124,7 @@ impl Filter for ServerGroupAffinityFilter {
         if !group.has_policy("affinity") || group.hosts.is_empty() {
             return Ok(None);
         }
-        let mut hosts = group.hosts.clone();
-        hosts.sort_unstable();
-        hosts.dedup();
+        let hosts = ExactNames::new(&group.hosts);
         Ok(Some(Box::new(Together { hosts })))
     }
 }
@@ -135,13 +133,7 @@ impl Filter for ServerGroupAffinityFilter {
 const NAMED_HOSTS: usize = 5;
 
 struct Together {
-    hosts: Vec<String>,
-}
-
-impl Together {
-    fn is_one(&self, view: &dyn HostView, host: HostIx) -> bool {
-        self.hosts.binary_search(&view.facts(host).host).is_ok()
-    }
+    hosts: ExactNames,
 }
 
 impl Predicate for Together {
@@ -152,12 +144,10 @@ impl Predicate for Together {
         _offers: &Offers,
         _left: &Survivors,
     ) -> Result<Verdict, Fault> {
-        Ok(if self.is_one(view, host) {
+        Ok(if self.hosts.has(view, host) {
             Verdict::Pass
         } else {
-            Verdict::Fail(Reason::GroupElsewhere {
-                hosts: self.hosts.iter().take(NAMED_HOSTS).cloned().collect(),
-            })
+            Verdict::Fail(Reason::GroupElsewhere { hosts: self.hosts.first(NAMED_HOSTS) })
         })
     }
 
@@ -167,14 +157,7 @@ impl Predicate for Together {
         _offers: &Offers,
         left: &mut Survivors,
     ) -> Result<(), Fault> {
-        let ours: HostSet = self
-            .hosts
-            .iter()
-            .flat_map(|name| view.hosts_named(&name.to_lowercase()))
-            .copied()
-            .filter(|host| self.is_one(view, *host))
-            .collect();
-        left.hosts.intersect(&ours);
+        left.hosts.intersect(&self.hosts.hosts(view));
         Ok(())
     }
 }

@@ -65,6 +65,19 @@ pub struct Origin {
     pub decision: Option<Uuid>,
     /// The server group that the claim belongs to.
     pub group: Option<Uuid>,
+    /// Until when the claim must be confirmed; none when it is, or need not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
+}
+
+/// The time that a claim has until it is released.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lease {
+    /// When it ends.
+    pub until: Micros,
+    /// The consumer's generation after the claim: what somebody else has changed
+    /// since has no lease any more.
+    pub generation: i64,
 }
 
 /// The kinds of workload that we place ourselves.

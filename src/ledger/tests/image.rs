@@ -121,6 +121,7 @@ fn server(number: u128, host: u128, seq: i64, held: &[(u128, &str, i64)]) -> Rec
             seq,
             decision: None,
             group: None,
+            lease: None,
         }),
         created: TIME,
         updated: TIME,

@@ -249,6 +249,14 @@ pub enum SchedulerError {
     /// No such decision.
     #[error("there is no decision {0}")]
     DecisionNotFound(String),
+    /// A decision that claimed nothing cannot be confirmed.
+    #[error("decision {decision} claimed nothing: its outcome is {outcome}, expected placed")]
+    NothingClaimed {
+        /// The decision.
+        decision: Uuid,
+        /// How it ended.
+        outcome: String,
+    },
     /// A rule of the Placement API.
     #[error("{0}")]
     Placement(#[from] PlacementError),
@@ -286,6 +294,7 @@ impl SchedulerError {
             | E::GroupRulesTooNew { .. }
             | E::InstanceChanged { .. }
             | E::InstanceIsOther { .. }
+            | E::NothingClaimed { .. }
             | E::NoValidHost(_) => 409,
             E::KeyReused(_) => 422,
             E::Placement(error) => error.status(),

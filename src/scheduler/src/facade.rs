@@ -13,15 +13,15 @@ use stowplan_model::{Micros, Uuid};
 
 use crate::aggregates::{self, AggregateUpdate, Joined, NewAggregate};
 use crate::beside::Beside;
-use crate::decisions::{DecisionLog, DecisionPage, DecisionView};
+use crate::decisions::{self, DecisionLog, DecisionPage, DecisionView};
 use crate::error::SchedulerError;
 use crate::groups::{self, NewGroup};
 use crate::hosts::{
     self, Deleted, HostFilter, HostPage, ReportHost, Reported, ServiceKey, ServiceUpdate,
 };
 use crate::select::{
-    self, BusCall, CallAnswer, Destinations, Found, Order, REFUSED, RequestKey, Run, SelectRequest,
-    Undone, call_uuid,
+    self, BusCall, CallAnswer, Confirmed, Destinations, Found, Order, REFUSED, RequestKey, Run,
+    SelectRequest, Undone, call_uuid,
 };
 use crate::snapshot::Snapshot;
 
@@ -514,6 +514,36 @@ impl Scheduler {
         let uuid = Uuid::parse_str(id).map_err(|_| not_found())?;
         let stored = self.ledger.decision(uuid).await?.ok_or_else(not_found)?;
         Ok(DecisionView::of(stored, true))
+    }
+
+    /// Confirms the claims of a decision, so that they do not run out (`[scheduler]
+    /// claim_lease`).
+    ///
+    /// # Errors
+    /// When there is no decision of that id or it claimed nothing, or a ledger that
+    /// cannot write.
+    pub async fn confirm(&self, call: Call<'_>, id: &str) -> Written<Confirmed> {
+        let not_found = || WriteError::Refused(SchedulerError::DecisionNotFound(id.to_owned()));
+        let decision = Uuid::parse_str(id).map_err(|_| not_found())?;
+        let header = self.ledger.decision(decision).await?.ok_or_else(not_found)?.header;
+        if header.outcome != "placed" {
+            let outcome = header.outcome;
+            return Err(WriteError::Refused(SchedulerError::NothingClaimed { decision, outcome }));
+        }
+        let servers = decisions::servers_of(&header.header);
+        self.write(call, move |image| Ok(select::confirm(image, decision, &servers))).await
+    }
+
+    /// Releases claims that were not confirmed in time. Gives the servers.
+    ///
+    /// # Errors
+    /// A ledger that cannot write.
+    pub async fn expire_claims(&self, call: Call<'_>) -> Written<Vec<Uuid>> {
+        let now = call.now;
+        if self.ledger.image().consumers.leased().next().is_none_or(|(until, _)| until > now) {
+            return Ok(Vec::new());
+        }
+        self.write(call, move |image| select::expire(image, now)).await
     }
 
     /// Decisions, the newest first; of one request if it is named.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod leases;
 mod once;
 
 use serde_json::{Value, json};

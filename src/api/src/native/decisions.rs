@@ -7,6 +7,7 @@ use super::{
 use crate::{failure::Failure, placement::path::Part};
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use stowplan_scheduler::decisions::{DecisionPage, DecisionView};
+use stowplan_scheduler::select::Confirmed;
 
 /// Lists decisions, the newest first, without their bodies.
 #[utoipa::path(get, path = "/v1/decisions", tag = "decisions", security(("token" = [])),
@@ -39,4 +40,22 @@ pub async fn show(caller: Caller, Part(id): Part) -> Result<HttpResponse, Failur
     caller.may("stowplan:decisions:show")?;
     let decision = caller.api().scheduler.decision(&id).await?;
     Ok(json(StatusCode::OK, &decision))
+}
+
+/// Confirms the claims of a decision: their servers are being built. Where
+/// `[scheduler] claim_lease` is set, claims that neither this nor a report of the
+/// host confirms in time are released. It may be called again.
+#[utoipa::path(post, path = "/v1/decisions/{decision}/confirm", tag = "decisions",
+    security(("token" = [])),
+    params(("decision" = Uuid, Path, description = "Id of the decision.")),
+    responses(
+        (status = 200, description = "The servers whose claims stand, and those whose claims are \
+            gone.", body = Confirmed),
+        (status = 404, description = "There is no such decision, or no longer."),
+        (status = 409, description = "The decision claimed nothing."),
+    ))]
+pub async fn confirm(caller: Caller, Part(id): Part) -> Result<HttpResponse, Failure> {
+    caller.may("stowplan:decisions:confirm")?;
+    let confirmed = caller.api().scheduler.confirm(caller.call(), &id).await?;
+    Ok(json(StatusCode::OK, &confirmed))
 }

@@ -34,6 +34,7 @@ use utoipa::OpenApi;
         snapshot::show,
         decisions::list,
         decisions::show,
+        decisions::confirm,
         explain::explain_candidates,
         hosts::list,
         hosts::show,
@@ -89,6 +90,10 @@ pub fn routes(config: &mut ServiceConfig) {
         ))
         .service(resource("/decisions", [(Method::GET, web::to(decisions::list))]))
         .service(resource("/decisions/{decision}", [(Method::GET, web::to(decisions::show))]))
+        .service(resource(
+            "/decisions/{decision}/confirm",
+            [(Method::POST, web::to(decisions::confirm))],
+        ))
         .service(resource(
             "/explain/candidates",
             [(Method::GET, web::to(explain::explain_candidates))],

@@ -174,6 +174,7 @@ fn claim(
             seq: image.next_seq(),
             decision: Some(decision),
             group: None,
+            lease: None,
         }),
     }
 }

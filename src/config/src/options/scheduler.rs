@@ -29,6 +29,10 @@ section! {
         /// Preferred hosts of a scheduling hint that are tried; those further behind
         /// in its list are passed over.
         max_hint_nodes: u32 = 100, min(1.0), mutable;
+        /// Seconds within which the claim of a new server must be confirmed: by a report
+        /// of its host that lists it, or by POST /v1/decisions/{id}/confirm; after
+        /// that it is released. 0: claims stay until somebody releases them.
+        claim_lease: u32 = 0, mutable;
         /// Seconds between two searches for new hosts. Hosts are known as soon as
         /// they report; the option is accepted and changes nothing.
         discover_hosts_in_cells_interval: i64 = -1, min(-1.0);

@@ -53,10 +53,22 @@ pub struct Consumers {
     by_uuid: Map<Uuid, Arc<Consumer>>,
     by_provider: imbl::OrdSet<(At, Uuid)>,
     by_host: imbl::OrdSet<(Uuid, Uuid)>,
+    /// Claims with a lease, by its end.
+    leased: imbl::OrdSet<(Micros, Uuid)>,
     usages: Usages,
     /// Texts that consumers have in common, with how many places hold each.
     texts: Map<Arc<str>, u64>,
     last_id: i64,
+}
+
+impl Consumer {
+    /// Until when its claim must be confirmed; none when it is, need not be, or is
+    /// not as it was made.
+    #[must_use]
+    pub fn lease(&self) -> Option<Micros> {
+        let lease = self.origin.as_ref()?.lease?;
+        (lease.generation == self.generation).then_some(lease.until)
+    }
 }
 
 impl Consumers {
@@ -99,6 +111,12 @@ impl Consumers {
     pub fn placed_on(&self, host: Uuid) -> impl Iterator<Item = &Arc<Consumer>> {
         let range = (host, Uuid::nil())..=(host, Uuid::max());
         self.by_host.range(range).filter_map(|(_, uuid)| self.get(*uuid))
+    }
+
+    /// Consumers whose claims are still to be confirmed, with the end of their
+    /// leases, the first to end first.
+    pub fn leased(&self) -> impl Iterator<Item = (Micros, &Arc<Consumer>)> {
+        self.leased.iter().filter_map(|(until, uuid)| Some((*until, self.get(*uuid)?)))
     }
 
     /// The id that the next new consumer takes.
@@ -150,6 +168,9 @@ impl Consumers {
         if let Some(origin) = &consumer.origin {
             self.by_host.insert((origin.host, consumer.uuid));
         }
+        if let Some(until) = consumer.lease() {
+            self.leased.insert((until, consumer.uuid));
+        }
         self.by_uuid.insert(consumer.uuid, Arc::new(consumer));
         before
     }
@@ -168,6 +189,9 @@ impl Consumers {
         self.usages.count(consumer, -1);
         if let Some(origin) = &consumer.origin {
             self.by_host.remove(&(origin.host, consumer.uuid));
+        }
+        if let Some(until) = consumer.lease() {
+            self.leased.remove(&(until, consumer.uuid));
         }
         self.forget(&consumer.project);
         self.forget(&consumer.user);

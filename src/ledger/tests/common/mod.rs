@@ -16,7 +16,7 @@ use stowplan_ledger::{
     image::providers::At,
     rows::{
         AllocationRow, CallClaim, CallRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
-        InventoryOwner, JobRow, NameRow, Origin, OriginKind, ProviderRow, QueueRow,
+        InventoryOwner, JobRow, Lease, NameRow, Origin, OriginKind, ProviderRow, QueueRow,
         RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
     },
 };
@@ -479,6 +479,11 @@ fn claim(
         seq: image.next_seq(),
         decision: None,
         group: None,
+        // Of the generation that it gets, or of another one.
+        lease: consumer.is_multiple_of(3).then(|| Lease {
+            until: Micros(i64::from(consumer)),
+            generation: before.map_or(1, |it| it.generation + i64::from(consumer % 2)),
+        }),
     });
     change.push(Record::Consumer(Box::new(ConsumerRow {
         id: before.map_or(image.consumers.next_id(), |consumer| consumer.id),

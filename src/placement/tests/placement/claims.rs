@@ -137,8 +137,14 @@ fn origins_stay_while_their_host_does() {
     let mut world = host();
     world.provider("device", Some("host"), &[("PGPU", 2)]);
     world.provider("other", None, &[("VCPU", 8)]);
-    let origin =
-        Origin { kind: OriginKind::Server, host: id("host"), seq: 7, decision: None, group: None };
+    let origin = Origin {
+        kind: OriginKind::Server,
+        host: id("host"),
+        seq: 7,
+        decision: None,
+        group: None,
+        lease: None,
+    };
     let placed = claim("one", &[("host", &[("VCPU", 2)])]);
     let placed = ConsumerClaim { origin: Some(origin.clone()), ..placed };
     let placed = replace_allocations(&world.image, &placed, NOW);

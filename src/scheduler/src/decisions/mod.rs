@@ -11,4 +11,5 @@ mod read;
 pub use body::InstanceRecord;
 pub(crate) use body::{Body, encode};
 pub(crate) use log::DecisionLog;
+pub(crate) use read::servers_of;
 pub use read::{DecisionPage, DecisionView};

@@ -67,6 +67,14 @@ impl DecisionView {
     }
 }
 
+/// The servers that the header of a decision names.
+pub(crate) fn servers_of(header: &Value) -> Vec<Uuid> {
+    let list = |name: &str| header[name].as_array().cloned().unwrap_or_default().into_iter();
+    let named = list("hosts").map(|host| host["instance_uuid"].clone());
+    let uuid = |value: Value| Uuid::parse_str(value.as_str()?).ok();
+    named.chain(list("more_servers")).filter_map(uuid).collect()
+}
+
 fn unpack(bytes: &[u8]) -> std::io::Result<Value> {
     let mut json = Vec::new();
     ZlibDecoder::new(bytes).read_to_end(&mut json)?;

@@ -13,6 +13,7 @@ use super::{children, inventory, service, status, validate};
 use crate::aggregates::mirrored;
 use crate::draft::{Draft, Shape, aggregates_of, traits_of};
 use crate::error::SchedulerError;
+use crate::select::confirmed_by_report;
 
 /// The name space of the uuids that are derived from names: a host that leaves
 /// and comes back is the same one.
@@ -109,6 +110,8 @@ pub fn report_host(
     if let Some(disabled) = toggled {
         status::toggle_nodes(&mut draft, &call.host, Some(uuid), disabled)?;
     }
+    let confirmed = confirmed_by_report(image, uuid, |it| report.instances.contains_key(&it));
+    confirmed.into_iter().for_each(|record| draft.push(record));
     let row = HostRow {
         id: before.map_or_else(|| image.hosts.next_id(), |host| host.row.id),
         uuid,

@@ -21,6 +21,7 @@ use super::call::BusCall;
 use super::candidates::Cells;
 use super::decide::{Decided, Means, checked};
 use super::group::joined;
+use super::lease;
 use super::query::{Asked, translate};
 use crate::error::SchedulerError;
 use crate::groups::join;
@@ -126,13 +127,15 @@ pub(super) fn commit(
             seq: image.next_seq(),
             decision: header.map(|header| header.id),
             group,
+            lease: None,
         });
         claims.push(claim);
     }
     // What does not fit on the very image of the decision never will.
     let is_race = image.seq() != decided.seq;
-    let records = allocation_records(image, &claims, means.now)
+    let mut records = allocation_records(image, &claims, means.now)
         .map_err(|error| if is_race { lost(error) } else { Lost::Failed(error.into()) })?;
+    lease::lend(image, &mut records, means.settings.scheduler.claim_lease, means.now);
     let call = call.map(|call| call.row(image, &records, &decided.selections(), means.now));
     let mut change = Change { kind: "servers.place".to_owned(), records };
     change.records.extend(call.map(|row| Record::Call(Box::new(row))));

@@ -138,6 +138,11 @@ pub(super) fn header(
     };
     let mut header = said;
     header["count"] = json!(order.instances.len());
+    if let Outcome::Found(_) = outcome
+        && let Some(more) = order.instances.get(NAMED..).filter(|more| !more.is_empty())
+    {
+        header["more_servers"] = json!(more);
+    }
     DecisionRow {
         id,
         request_id: request_id.to_owned(),

@@ -8,6 +8,7 @@ mod decisions;
 mod groups;
 mod hints;
 mod hosts;
+mod leases;
 mod once;
 mod parallel;
 mod queries;

@@ -88,10 +88,16 @@ async fn flush_signs_of_life(mut context: Context) {
     }
 }
 
-/// Forgets keys of requests whose time is over.
+/// Releases claims that were not confirmed in time, and forgets keys of requests
+/// whose time is over.
 async fn sweep(mut context: Context, scheduler: Scheduler) {
     while context.sleep(SWEEP_INTERVAL).await {
         let call = Call { request_id: "sweep", now: clock::now() };
+        match scheduler.expire_claims(call).await {
+            Ok(servers) if servers.is_empty() => {}
+            Ok(servers) => tracing::info!(?servers, "claims were not confirmed and are released"),
+            Err(error) => tracing::warn!(%error, "claims were not released; they will be later"),
+        }
         if let Err(error) = scheduler.forget_request_keys(call).await {
             tracing::warn!(%error, "keys of requests were not forgotten; they will be later");
         }

@@ -32,6 +32,7 @@ pub const RULES: &[DefaultRule] = &[
     rule("stowplan:queues:show", ADMIN_OR_SERVICE),
     rule("stowplan:decisions:list", ADMIN_OR_SERVICE),
     rule("stowplan:decisions:show", ADMIN_OR_SERVICE),
+    rule("stowplan:decisions:confirm", ADMIN_OR_SERVICE),
     rule("stowplan:explain:candidates", ADMIN_OR_SERVICE),
     rule("stowplan:snapshot:show", ADMIN_OR_SERVICE),
 ];

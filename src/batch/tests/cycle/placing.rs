@@ -86,6 +86,32 @@ async fn without_room_for_all_nothing_is_placed_and_the_reason_stands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_task_holds_is_not_for_others_to_take() {
+    use stowplan_placement::claims::{delete_allocations, replace_allocations};
+    let cloud = Cloud::new().await;
+    cloud.report("a", 2, 1.0, HostReport::default()).await;
+    let job = cloud.submit(r#"{"tasks": [{"count": 1, "requests": {"cpu": 1}}]}"#).await;
+    assert_eq!(cloud.cycle().await.binds, 1);
+    let image = cloud.image();
+    let job = image.batch.jobs.get(job).unwrap();
+    let task = image.batch.tasks_of(job.id).next().unwrap().uuid;
+    let refused = delete_allocations(&image, task).unwrap_err().to_string();
+    assert!(refused.contains("is a task of a batch job"), "{refused}");
+    let put = stowplan_placement::claims::ConsumerClaim {
+        consumer: task,
+        generation: stowplan_placement::claims::ConsumerGeneration::Unchecked,
+        project: "p".to_owned(),
+        user: "u".to_owned(),
+        consumer_type: None,
+        allocations: Vec::new(),
+        origin: None,
+    };
+    let refused = replace_allocations(&image, &put, cloud.now()).unwrap_err().to_string();
+    assert!(refused.contains("cancel the job instead"), "{refused}");
+    cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ratios_and_places_for_tasks_count() {
     let cloud = Cloud::new().await;
     let a =

@@ -27,6 +27,7 @@ pub fn replace_allocations(
         consumer: claim.consumer,
         class: class.to_owned(),
     };
+    no_task(image, [claim.consumer])?;
     let records = replace(image, std::slice::from_ref(claim), unknown, now)?;
     Ok((Change { kind: "allocations.put".to_owned(), records }, ()))
 }
@@ -40,6 +41,7 @@ pub fn replace_many(
     claims: &[ConsumerClaim],
     now: Micros,
 ) -> Result<(Change, ()), PlacementError> {
+    no_task(image, claims.iter().map(|claim| claim.consumer))?;
     let records = allocation_records(image, claims, now)?;
     Ok((Change { kind: "allocations.post".to_owned(), records }, ()))
 }
@@ -64,14 +66,25 @@ pub fn allocation_records(
 /// The providers' generations stay, as with the peer.
 ///
 /// # Errors
-/// [`PlacementError::NoAllocations`].
+/// [`PlacementError::NoAllocations`], or [`PlacementError::HeldByTask`].
 pub fn delete_allocations(image: &Image, consumer: Uuid) -> Result<(Change, ()), PlacementError> {
     if image.consumers.get(consumer).is_none() {
         return Err(PlacementError::NoAllocations { consumer });
     }
+    no_task(image, [consumer])?;
     let mut change = Change::new("allocations.delete");
     change.push(Record::ConsumerGone(consumer));
     Ok((change, ()))
+}
+
+/// Refuses calls about batch tasks: were the room of a running one given away,
+/// two would run in it.
+fn no_task(image: &Image, consumers: impl IntoIterator<Item = Uuid>) -> Result<(), PlacementError> {
+    let is_task = |consumer: &Uuid| image.batch.tasks.get(*consumer).is_some();
+    match consumers.into_iter().find(is_task) {
+        Some(consumer) => Err(PlacementError::HeldByTask { consumer }),
+        None => Ok(()),
+    }
 }
 
 /// The records of claims with the caller's word for an unknown class.

@@ -285,6 +285,15 @@ pub enum PlacementError {
         /// The consumer.
         consumer: Uuid,
     },
+    /// What the consumer holds is a batch task's: it goes when the task does.
+    #[error(
+        "Unable to allocate inventory: consumer {consumer} is a task of a batch job, which alone \
+         may change what it holds: cancel the job instead."
+    )]
+    HeldByTask {
+        /// The consumer.
+        consumer: Uuid,
+    },
     /// The amounts do not fit.
     #[error("Unable to allocate inventory: {0}")]
     Claim(ClaimFault),

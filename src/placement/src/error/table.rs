@@ -81,6 +81,7 @@ impl PlacementError {
             | E::ClassNameTaken { .. }
             | E::ClassInUse { .. }
             | E::TraitInUse { .. }
+            | E::HeldByTask { .. }
             | E::Claim(_) => (409, code::UNDEFINED),
             E::ProviderExists { .. } => (409, code::DUPLICATE_NAME),
             E::ProviderInUse { .. } => (409, code::PROVIDER_IN_USE),

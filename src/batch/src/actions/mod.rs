@@ -75,12 +75,13 @@ pub fn action_names() -> impl Iterator<Item = &'static str> {
     ACTIONS.iter().map(|action| action.name)
 }
 
-/// Whether a job may be placed in this cycle: admitted, in an open queue, and
-/// valid in the eyes of all plugins. Without the action enqueue every waiting
-/// job is admitted here.
+/// Whether a job may be placed in this cycle: admitted, and valid in the eyes of
+/// all plugins. Without the action enqueue every waiting job is admitted here.
+/// Whether its queue is open is for plugins to say: what was admitted before it
+/// closed may still get a place that asks for nothing.
 fn may_be_placed(session: &mut Session<'_>, job: JobIx) -> bool {
     let at = &session.state[job];
-    if at.phase.is_final() || !session.state[at.queue].open {
+    if matches!(at.phase, JobPhase::Failed | JobPhase::Cancelled) {
         return false;
     }
     if at.phase == JobPhase::Pending {

@@ -52,15 +52,17 @@ impl Arguments {
         }
     }
 
-    /// A whole number.
+    /// A whole number, be it written as one or as `1.0`.
     ///
     /// # Errors
     /// No whole number.
     pub fn number(&self, name: &str, default: i64) -> Result<i64, ArgumentFault> {
-        match self.text(name) {
-            None => Ok(default),
-            Some(text) => i64::from_str(text).map_err(|_| self.fault(name, "a whole number")),
-        }
+        let Some(text) = self.text(name) else { return Ok(default) };
+        let whole = text.split_once('.').map_or(Some(text), |(whole, fraction)| {
+            fraction.bytes().all(|digit| digit == b'0').then_some(whole)
+        });
+        let parsed = whole.and_then(|whole| i64::from_str(whole).ok());
+        parsed.ok_or_else(|| self.fault(name, "a whole number"))
     }
 
     /// A number, whole or not.

@@ -2,7 +2,9 @@
 
 mod fill;
 
-use super::quota::{Books, capability, dominant_share, queue_of, real_capability, too_much};
+use super::quota::{
+    Books, capability, dominant_share, held_by_jobs, queue_of, real_capability, too_much,
+};
 use crate::amounts::{Amounts, Missing};
 use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
 use fill::{Claim, fill};
@@ -160,5 +162,18 @@ impl Plugin for Proportion {
 
     fn deallocated(&mut self, state: &State, task: TaskIx) {
         self.change(state, task, Amounts::sub);
+    }
+
+    fn audit(&self, state: &State) -> Option<String> {
+        let mut fresh = vec![Amounts::new(); self.queues.len()];
+        let held = held_by_jobs(state);
+        for job in state.jobs() {
+            fresh.get_mut(state[job].queue.index())?.add(&held[job.index()]);
+        }
+        let differs = |(entry, fresh): &(&Entry, &Amounts)| {
+            !entry.books.allocated.equals(fresh, Missing::Zero)
+        };
+        let (entry, fresh) = self.queues.iter().zip(&fresh).find(differs)?;
+        Some(format!("a queue holds {fresh:?} and not {:?}", entry.books.allocated))
     }
 }

@@ -2,18 +2,18 @@
 
 use super::BatchFailure;
 use super::amounts::{AmountsInput, dims};
-use super::cluster::{Cluster, JobInput, NodeInput, QueueInput, ShardMode};
+use super::cluster::{Cluster, JobInput, QueueInput, ShardMode};
+use super::hosts::world;
 use super::task::TaskInput;
-use crate::amounts::{DimIx, Dims};
+use crate::amounts::{Amounts, DimIx, Dims};
 use crate::life::JobPhase;
 use crate::session::{
     Census, Job, JobIx, Queue, QueueIx, Role, Shape, Shard, State, Task, task_number,
 };
-use crate::world::{HostState, Picks, Source, Sources, World};
+use crate::world::Picks;
 use std::sync::Arc;
 use stowplan_config::Settings;
-use stowplan_engine::table::{Figure, Figures, HostFacts, HostRow, StateFlags};
-use stowplan_engine::{HostIx, HostSet, HostTable};
+use stowplan_engine::{HostIx, HostSet};
 use stowplan_model::{Micros, Uuid};
 
 /// A time at which nothing that waits has waited long enough.
@@ -65,48 +65,6 @@ pub(super) fn uuid(kind: &str, name: &str) -> Uuid {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{kind}:{name}").as_bytes())
 }
 
-/// Hosts by their names, each with one source per dimension.
-fn world(cluster: &Cluster, dims: &Arc<Dims>, now: Micros) -> Result<World, BatchFailure> {
-    let mut nodes: Vec<&NodeInput> = cluster.nodes.iter().collect();
-    nodes.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut table = HostTable::new();
-    let mut states = Vec::new();
-    for (place, node) in nodes.into_iter().enumerate() {
-        let ix = HostIx(place as u32);
-        let id = uuid("node", &node.name);
-        let flags = if node.unschedulable { StateFlags::UNSCHEDULABLE } else { 0 };
-        let figures =
-            Figures::default().with(Figure::AliveSince, now.0).with(Figure::StateFlags, flags);
-        let facts = HostFacts {
-            host: node.name.clone(),
-            node: node.name.clone(),
-            uuid: id,
-            labels: node.labels.clone(),
-            taints: node.taints.clone(),
-            ..HostFacts::default()
-        };
-        table.upsert(ix, HostRow { facts, figures, ..HostRow::default() });
-        let amounts = node.allocatable.whole(dims).map_err(BatchFailure::Input)?;
-        let mut sources = Sources::default();
-        for (dim, capacity) in amounts.iter() {
-            sources.push(Source {
-                dim,
-                provider: id,
-                capacity,
-                used: 0,
-                min_unit: 1,
-                max_unit: i64::MAX,
-                step_size: 1,
-            });
-        }
-        states.push((ix, HostState { sources, figures }));
-    }
-    let order = states.iter().map(|(ix, _)| *ix).collect();
-    let mut world = World::new(dims.clone(), table, order);
-    states.into_iter().for_each(|(ix, state)| world.load(ix, state));
-    Ok(world)
-}
-
 struct Builder<'a> {
     state: State,
     dims: Arc<Dims>,
@@ -130,7 +88,7 @@ impl Builder<'_> {
         names.binary_search(&name).ok().map(|place| HostIx(place as u32))
     }
 
-    fn amounts(&self, input: &AmountsInput) -> Result<crate::amounts::Amounts, BatchFailure> {
+    fn amounts(&self, input: &AmountsInput) -> Result<Amounts, BatchFailure> {
         input.charged(&self.dims).map_err(BatchFailure::Input)
     }
 

@@ -58,6 +58,8 @@ impl Run<'_> {
         let probed =
             if actions.is_empty() { probe::ask(&mut session)? } else { probe::Probed::default() };
         actions.iter().for_each(|action| action.run(&mut session));
+        debug_assert_eq!(session.state.audit(), None);
+        debug_assert_eq!(session.tiers.audit(&session.state), None);
         let mut outcome = Outcome::of(&session);
         drop(session);
         outcome.add(recorder, probed);

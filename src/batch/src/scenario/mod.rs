@@ -12,6 +12,7 @@ mod build;
 mod check;
 mod cluster;
 mod cycle;
+mod hosts;
 mod mocks;
 mod outcome;
 mod probe;

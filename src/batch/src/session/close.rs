@@ -73,6 +73,7 @@ impl Session<'_> {
             self.discard(statement);
         }
         debug_assert_eq!(self.state.audit(), None);
+        debug_assert_eq!(self.tiers.audit(&self.state), None);
         Closed { state: self.state, verdicts, binds: self.binds }
     }
 

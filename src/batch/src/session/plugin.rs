@@ -227,4 +227,10 @@ pub trait Plugin: Send {
 
     /// A task has lost its host.
     fn deallocated(&mut self, _state: &State, _task: TaskIx) {}
+
+    /// What of its sums differs from counting afresh, in words: for tests and
+    /// debug builds.
+    fn audit(&self, _state: &State) -> Option<String> {
+        None
+    }
 }

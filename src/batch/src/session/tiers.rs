@@ -222,6 +222,12 @@ impl Tiers {
     pub fn deallocated(&mut self, state: &State, task: TaskIx) {
         self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.deallocated(state, task));
     }
+
+    /// What of the sums that plugins keep differs from counting afresh.
+    #[must_use]
+    pub fn audit(&self, state: &State) -> Option<String> {
+        self.all().find_map(|plugin| Some(format!("{}: {}", plugin.name(), plugin.audit(state)?)))
+    }
 }
 
 fn first(mut answers: impl Iterator<Item = Ordering>) -> Ordering {

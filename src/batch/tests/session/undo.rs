@@ -8,12 +8,16 @@ use stowplan_batch::session::{JobIx, Place, Session, State, Statement, Status, T
 use stowplan_engine::{HostIx, HostView};
 
 const HOSTS: u32 = 70;
+/// Tasks that run when the session begins.
+const RUNNING: usize = 6;
 
 #[derive(Clone, Debug)]
 enum Op {
     Allocate { job: usize, host: u32 },
     Best { job: usize },
     Pipeline { job: usize, host: u32 },
+    Evict { job: usize, victim: usize },
+    Spare { job: usize, victim: usize },
     Discard { job: usize },
 }
 
@@ -23,6 +27,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         3 => (job.clone(), 0..HOSTS).prop_map(|(job, host)| Op::Allocate { job, host }),
         3 => job.clone().prop_map(|job| Op::Best { job }),
         1 => (job.clone(), 0..HOSTS).prop_map(|(job, host)| Op::Pipeline { job, host }),
+        2 => (job.clone(), 0..RUNNING).prop_map(|(job, victim)| Op::Evict { job, victim }),
+        1 => (job.clone(), 0..RUNNING).prop_map(|(job, victim)| Op::Spare { job, victim }),
         1 => job.prop_map(|job| Op::Discard { job }),
     ];
     proptest::collection::vec(op, 0..60)
@@ -46,6 +52,22 @@ fn cloud(sizes: &[i64]) -> (State, Vec<JobIx>) {
         add_job(&mut state, "p/d", 0, &[Tasks { role: "idle", count: 6, ..Tasks::default() }]),
     ];
     (state, jobs)
+}
+
+/// A job of which one task runs on each of a few hosts.
+fn running(state: &mut State) -> JobIx {
+    let task = |host: usize| Tasks {
+        status: Some(Status::Running),
+        host: Some(HostIx(host as u32)),
+        ..tasks("running", 1, 1)
+    };
+    let job = add_job(state, "p/e", 2, &(0..RUNNING).map(task).collect::<Vec<_>>());
+    for task in state[job].tasks.clone() {
+        let request = state.shape_of(task).request.clone();
+        let host = state[task].host.unwrap();
+        state.world.occupy(host, &request);
+    }
+    job
 }
 
 fn pending(state: &State, job: JobIx) -> Option<TaskIx> {
@@ -80,7 +102,8 @@ proptest! {
         sizes in proptest::collection::vec(1i64..6, 1..5),
         ops in ops(),
     ) {
-        let (state, jobs) = cloud(&sizes);
+        let (mut state, jobs) = cloud(&sizes);
+        let victims = running(&mut state);
         let before = state.clone();
         let mut commits = Accept::default();
         let mut session = Session::open(state, plugins(), OPTIONS, &mut commits);
@@ -109,18 +132,35 @@ proptest! {
                         session.pipeline(&mut open[job], task, HostIx(host));
                     }
                 }
+                Op::Evict { job, victim } => {
+                    let task = session.state[victims].tasks[victim];
+                    if session.state[task].status == Status::Running {
+                        session.evict(&mut open[job], task);
+                    }
+                }
+                Op::Spare { job, victim } => {
+                    let task = session.state[victims].tasks[victim];
+                    session.spare(&mut open[job], task);
+                }
                 Op::Discard { job } => {
                     let gone = std::mem::replace(&mut open[job], Statement::new(jobs[job]));
                     session.discard(gone);
                 }
             }
             prop_assert_eq!(session.state.audit(), None);
+            prop_assert_eq!(session.tiers.audit(&session.state), None);
             for &host in session.state.world.order() {
-                prop_assert!(session.state.world.idle(DimIx::CPU, host) >= 0);
+                prop_assert!(
+                    session.state.world.idle(DimIx::CPU, host)
+                        >= before.world.idle(DimIx::CPU, host).min(0)
+                );
             }
         }
         for statement in open {
             session.discard(statement);
+        }
+        for task in &before[victims].tasks {
+            prop_assert_eq!(session.state[*task].status, Status::Running);
         }
         prop_assert_eq!(&session.state.world, &before.world);
         for task in jobs.iter().flat_map(|job| &before[*job].tasks) {

@@ -5,9 +5,9 @@ mod build;
 mod entry;
 mod reclaim;
 
-use super::quota::{queue_of, too_much};
+use super::quota::{held_by_jobs, queue_of, too_much};
 use super::{PluginFault, Setup};
-use crate::amounts::Amounts;
+use crate::amounts::{Amounts, Missing};
 use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
 use entry::Entry;
 pub use entry::share as capacity_share;
@@ -56,12 +56,22 @@ impl Capacity {
     fn change(&mut self, state: &State, task: TaskIx, change: fn(&mut Amounts, &Amounts)) {
         let queue = queue_of(state, task);
         let request = &state.shape_of(task).request;
-        let path = self.queues.get(queue.index()).map(|own| own.path.clone()).unwrap_or_default();
-        for at in path.into_iter().chain([queue]) {
-            if let Some(entry) = self.queues.get_mut(at.index()) {
-                change(&mut entry.books.allocated, request);
-                entry.refresh();
-            }
+        self.up(queue, |entry| {
+            change(&mut entry.books.allocated, request);
+            entry.refresh();
+        });
+    }
+
+    /// Does something to a queue and to all that it is a part of.
+    fn up(&mut self, queue: QueueIx, mut act: impl FnMut(&mut Entry)) {
+        let Some(own) = self.queues.get_mut(queue.index()) else { return };
+        act(own);
+        let path = std::mem::take(&mut own.path);
+        for above in &path {
+            self.queues.get_mut(above.index()).into_iter().for_each(&mut act);
+        }
+        if let Some(own) = self.queues.get_mut(queue.index()) {
+            own.path = path;
         }
     }
 
@@ -173,13 +183,8 @@ impl Plugin for Capacity {
 
     fn job_enqueued(&mut self, state: &State, job: JobIx) {
         let at = &state[job];
-        let Some(least) = &at.min_resources else { return };
-        let path =
-            self.queues.get(at.queue.index()).map(|own| own.path.clone()).unwrap_or_default();
-        for queue in path.into_iter().chain([at.queue]) {
-            if let Some(entry) = self.queues.get_mut(queue.index()) {
-                entry.books.inqueue.add(least);
-            }
+        if let Some(least) = &at.min_resources {
+            self.up(at.queue, |entry| entry.books.inqueue.add(least));
         }
     }
 
@@ -189,5 +194,22 @@ impl Plugin for Capacity {
 
     fn deallocated(&mut self, state: &State, task: TaskIx) {
         self.change(state, task, Amounts::sub);
+    }
+
+    fn audit(&self, state: &State) -> Option<String> {
+        let mut fresh = vec![Amounts::new(); self.queues.len()];
+        let held = held_by_jobs(state);
+        for job in state.jobs() {
+            let queue = state[job].queue;
+            for at in self.at(queue)?.path.iter().chain([&queue]) {
+                fresh.get_mut(at.index())?.add(&held[job.index()]);
+            }
+        }
+        let differs = |(entry, fresh): &(&Entry, &Amounts)| {
+            let share = entry::share(fresh, &entry.deserved);
+            !entry.books.allocated.equals(fresh, Missing::Zero) || entry.share != share
+        };
+        let (entry, fresh) = self.queues.iter().zip(&fresh).find(differs)?;
+        Some(format!("a queue holds {fresh:?} and not {:?}", entry.books.allocated))
     }
 }

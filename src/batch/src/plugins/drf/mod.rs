@@ -2,8 +2,9 @@
 
 mod tree;
 
+use super::quota::held_by_jobs;
 use super::{PluginFault, Setup};
-use crate::amounts::Amounts;
+use crate::amounts::{Amounts, Missing};
 use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx};
 use std::cmp::Ordering;
 use tree::Tree;
@@ -153,5 +154,13 @@ impl Plugin for Drf {
 
     fn deallocated(&mut self, state: &State, task: TaskIx) {
         self.change(state, task, Amounts::sub);
+    }
+
+    fn audit(&self, state: &State) -> Option<String> {
+        let fresh = held_by_jobs(state);
+        let differs = |job: &JobIx| !self.held(*job).equals(&fresh[job.index()], Missing::Zero);
+        let job = state.jobs().find(differs)?;
+        let (was, is) = (self.held(job), &fresh[job.index()]);
+        Some(format!("job {} holds {is:?} and not {was:?}", state[job].name))
     }
 }

@@ -109,6 +109,22 @@ impl Books {
     }
 }
 
+/// What the tasks of each job hold, promises of this cycle included: what the
+/// event handlers of plugins add up step by step.
+#[must_use]
+pub fn held_by_jobs(state: &State) -> Vec<Amounts> {
+    let mut held = vec![Amounts::new(); state.job_count()];
+    for job in state.jobs() {
+        held[job.index()].add(&state[job].allocated);
+        for task in &state[job].tasks {
+            if state[*task].status == Status::Pipelined {
+                held[job.index()].add(&state.shape_of(*task).request);
+            }
+        }
+    }
+    held
+}
+
 /// What stands against a request in words: what a queue would hold of the first
 /// thing that is too much, and its limit.
 #[must_use]

@@ -1,0 +1,57 @@
+//! The hosts of a scenario.
+
+use super::BatchFailure;
+use super::build::uuid;
+use super::cluster::{Cluster, NodeInput};
+use crate::amounts::Dims;
+use crate::world::{HostState, Source, Sources, World};
+use std::sync::Arc;
+use stowplan_engine::table::{Figure, Figures, HostFacts, HostRow, StateFlags};
+use stowplan_engine::{HostIx, HostTable};
+use stowplan_model::Micros;
+
+/// Hosts by their names, each with one source per dimension.
+pub(super) fn world(
+    cluster: &Cluster,
+    dims: &Arc<Dims>,
+    now: Micros,
+) -> Result<World, BatchFailure> {
+    let mut nodes: Vec<&NodeInput> = cluster.nodes.iter().collect();
+    nodes.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut table = HostTable::new();
+    let mut states = Vec::new();
+    for (place, node) in nodes.into_iter().enumerate() {
+        let ix = HostIx(place as u32);
+        let id = uuid("node", &node.name);
+        let flags = if node.unschedulable { StateFlags::UNSCHEDULABLE } else { 0 };
+        let figures =
+            Figures::default().with(Figure::AliveSince, now.0).with(Figure::StateFlags, flags);
+        let facts = HostFacts {
+            host: node.name.clone(),
+            node: node.name.clone(),
+            uuid: id,
+            labels: node.labels.clone(),
+            taints: node.taints.clone(),
+            ..HostFacts::default()
+        };
+        table.upsert(ix, HostRow { facts, figures, ..HostRow::default() });
+        let amounts = node.allocatable.whole(dims).map_err(BatchFailure::Input)?;
+        let mut sources = Sources::default();
+        for (dim, capacity) in amounts.iter() {
+            sources.push(Source {
+                dim,
+                provider: id,
+                capacity,
+                used: 0,
+                min_unit: 1,
+                max_unit: i64::MAX,
+                step_size: 1,
+            });
+        }
+        states.push((ix, HostState { sources, figures }));
+    }
+    let order = states.iter().map(|(ix, _)| *ix).collect();
+    let mut world = World::new(dims.clone(), table, order);
+    states.into_iter().for_each(|(ix, state)| world.load(ix, state));
+    Ok(world)
+}

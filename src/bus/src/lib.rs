@@ -4,7 +4,9 @@
 //! holds connections; `serve` joins the two with the scheduler.
 
 pub mod link;
+pub mod notify;
 pub mod rpc;
+pub mod scenario;
 pub mod serve;
 pub mod wire;
 

@@ -15,6 +15,7 @@ use crate::aggregates::{self, AggregateUpdate, Joined, NewAggregate};
 use crate::beside::Beside;
 use crate::decisions::{self, DecisionLog, DecisionPage, DecisionView};
 use crate::error::SchedulerError;
+use crate::facts::{self, Said};
 use crate::groups::{self, NewGroup};
 use crate::hosts::{
     self, Deleted, HostFilter, HostPage, ReportHost, Reported, ServiceKey, ServiceUpdate,
@@ -140,12 +141,28 @@ impl Scheduler {
         report: HostReport,
         take_over: bool,
     ) -> Written<Reported> {
+        self.report_host_from(HostSource::Rest, call, host, node, report, take_over).await
+    }
+
+    /// The same, whatever brings the report.
+    ///
+    /// # Errors
+    /// As [`Scheduler::report_host`].
+    pub async fn report_host_from(
+        &self,
+        source: HostSource,
+        call: Call<'_>,
+        host: &str,
+        node: Option<&str>,
+        report: HostReport,
+        take_over: bool,
+    ) -> Written<Reported> {
         let default_max_tasks = i64::from(self.settings.load().batch.default_max_tasks);
         let seen = report.service.last_seen_up.unwrap_or(call.now);
         let report = ReportHost {
             host: host.to_owned(),
             node: node.map(str::to_owned),
-            source: HostSource::Rest,
+            source,
             report,
             take_over,
             default_max_tasks,
@@ -496,6 +513,52 @@ impl Scheduler {
     /// A ledger that cannot write.
     pub async fn forget_calls(&self, oldest: Micros, most: usize) -> Written<()> {
         let propose = move |image: &Image| Ok((select::forget(image, oldest, most), ()));
+        self.ledger.write("bus", propose).await
+    }
+
+    /// Takes up what another service tells. A host that only the Placement API
+    /// knows so far becomes a host of ours.
+    ///
+    /// # Errors
+    /// As [`facts::learn`], or a ledger that cannot write.
+    pub async fn learn(&self, call: Call<'_>, said: Said) -> Written<bool> {
+        if let Some(place) = said.fact.place() {
+            self.meet(call, place).await?;
+        }
+        let now = call.now;
+        self.write(call, move |image| facts::learn(image, &said, now)).await
+    }
+
+    /// Makes a host of a root provider that bears the name of its node.
+    async fn meet(&self, call: Call<'_>, place: facts::Place) -> Written<()> {
+        let image = self.ledger.image();
+        let node = place.node.unwrap_or_else(|| place.host.clone());
+        let is_root = image
+            .providers
+            .find_name(&node)
+            .and_then(|at| image.providers.get(at))
+            .is_some_and(|provider| provider.parent.is_none());
+        if !is_root || image.hosts.nodes_of(&place.host).next().is_some() {
+            return Ok(());
+        }
+        let report = ReportHost {
+            host: place.host,
+            node: Some(node),
+            source: HostSource::Bus,
+            report: HostReport::default(),
+            take_over: false,
+            default_max_tasks: i64::from(self.settings.load().batch.default_max_tasks),
+        };
+        let now = call.now;
+        self.write(call, move |image| hosts::report_host(image, &report, now)).await.map(drop)
+    }
+
+    /// Forgets how new knowledge from before `oldest` is.
+    ///
+    /// # Errors
+    /// A ledger that cannot write.
+    pub async fn forget_stamps(&self, oldest: Micros) -> Written<()> {
+        let propose = move |image: &Image| Ok((facts::forget(image, oldest), ()));
         self.ledger.write("bus", propose).await
     }
 

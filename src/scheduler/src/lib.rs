@@ -11,6 +11,7 @@ pub mod decisions;
 mod draft;
 pub mod error;
 mod facade;
+pub mod facts;
 pub mod fields;
 pub mod groups;
 pub mod hosts;

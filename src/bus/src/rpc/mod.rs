@@ -1,5 +1,6 @@
 //! Calls and casts: what they ask and how they are answered.
 
+pub mod casts;
 pub mod interface;
 pub mod refusals;
 pub mod request;

@@ -2,6 +2,7 @@
 //! callers that ask for no objects.
 
 use serde_json::{Value, json};
+use stowplan_model::request::NetworkMetadata;
 use stowplan_scheduler::select::{Destination, Selection};
 
 use crate::wire::{object, python};
@@ -18,13 +19,27 @@ pub struct Form {
     pub rebuild: bool,
 }
 
-/// Ratios in which the NUMA cells of a host may be promised more than once.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a claim on the NUMA cells of a host must heed.
+#[derive(Clone, Debug, PartialEq)]
 pub struct NumaLimits {
-    /// Of CPUs.
+    /// How often CPUs may be promised.
     pub cpu: f64,
-    /// Of memory.
+    /// How often memory may be promised.
     pub ram: f64,
+    /// The networks of the request.
+    pub networks: Option<NetworkMetadata>,
+}
+
+impl NumaLimits {
+    fn fields(&self) -> Value {
+        let mut fields =
+            json!({"cpu_allocation_ratio": self.cpu, "ram_allocation_ratio": self.ram});
+        if let Some(networks) = &self.networks {
+            let networks = json!({"physnets": networks.physnets, "tunneled": networks.tunneled});
+            fields["network_metadata"] = object::made("NetworkMetadata", "1.0", networks);
+        }
+        fields
+    }
 }
 
 /// A destination in the words of the wire, whatever has chosen it.
@@ -69,17 +84,10 @@ impl<'a> Place<'a> {
     /// A `Selection` object.
     #[must_use]
     pub fn object(&self) -> Value {
-        let numa = self.numa.map(|limits| {
-            object::made(
-                "NUMATopologyLimits",
-                "1.1",
-                json!({
-                    "cpu_allocation_ratio": limits.cpu,
-                    "ram_allocation_ratio": limits.ram,
-                    "network_metadata": null,
-                }),
-            )
-        });
+        let numa = self
+            .numa
+            .as_ref()
+            .map(|limits| object::made("NUMATopologyLimits", "1.1", limits.fields()));
         let limits = object::made(
             "SchedulerLimits",
             "1.0",

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use stowplan_ledger::Image;
 use stowplan_model::Uuid;
+use stowplan_model::request::NetworkMetadata;
 use stowplan_scheduler::Call;
 use stowplan_scheduler::select::{BusCall, Destination, SelectRequest, call_uuid};
 use tokio::sync::OwnedSemaphorePermit;
@@ -94,10 +95,13 @@ impl Hub {
         let SelectCall { asked, objects } = call;
         let form = Form { objects, rebuild: is_rebuild(&asked) };
         let limited = asked.numa_topology.as_ref().is_some_and(|it| !it.cells.is_empty());
+        let networks = asked.network_metadata.clone();
         let ledger = self.scheduler.ledger().clone();
         let write = move |selections: &[_]| {
             let image = ledger.image();
-            let numa = |to: &Destination| limited.then(|| numa_limits(&image, to)).flatten();
+            let numa = |to: &Destination| {
+                limited.then(|| numa_limits(&image, to, networks.clone())).flatten()
+            };
             reply::answer(&Ok(selections::result(selections, form, numa)))
         };
         let context = &message.context;
@@ -152,11 +156,16 @@ fn is_rebuild(asked: &SelectRequest) -> bool {
 
 /// In which ratios the NUMA cells of a host may be promised; none for a host that
 /// tells of no cells.
-fn numa_limits(image: &Image, to: &Destination) -> Option<NumaLimits> {
+fn numa_limits(
+    image: &Image,
+    to: &Destination,
+    networks: Option<NetworkMetadata>,
+) -> Option<NumaLimits> {
     let report = &image.hosts.get(to.compute_node_uuid)?.row.report;
     report.numa_cells.as_ref()?;
     Some(NumaLimits {
         cpu: report.cpu_allocation_ratio.unwrap_or(1.0),
         ram: report.ram_allocation_ratio.unwrap_or(1.0),
+        networks,
     })
 }

@@ -108,6 +108,9 @@ pub struct Destination {
     pub cell_uuid: Option<Uuid>,
     /// Its availability zone.
     pub availability_zone: String,
+    /// Uuid of its compute node, which is no part of the form.
+    #[serde(skip)]
+    pub compute_node_uuid: Uuid,
     /// The number of the host's candidate, from 1.
     pub allocation_vcpu: u32,
     /// The version of Placement's API that the claim is made at.
@@ -250,6 +253,7 @@ impl Refusing<'_> {
             host: facts.host.clone(),
             node: facts.node.clone(),
             cell_uuid: facts.cell_uuid,
+            compute_node_uuid: facts.uuid,
             availability_zone: zone.to_owned(),
             allocation_vcpu: 1,
             version: VERSION.to_owned(),

@@ -139,7 +139,8 @@ impl Image {
             return;
         }
         sum.instances += sign;
-        sum.io_ops += if batch { 0 } else { sign };
+        // A server that the host tells of is in what it tells of its work.
+        sum.io_ops += if batch || host.row.has_instance(consumer.uuid) { 0 } else { sign };
         let root = self.providers.find(host.row.uuid);
         for allocation in &consumer.allocations {
             let at_host = self.providers.get(allocation.provider).map(|p| Some(p.root) == root);

@@ -24,5 +24,6 @@ pub use list::{
 pub use operate::{ServiceStatus, ServiceUpdate, update_service};
 pub use report::{ReportHost, Reported, read_report, report_host};
 pub use service::{BINARY, ServiceKey, find_service};
+pub(crate) use status::toggle_nodes;
 pub(crate) use validate::{class as check_class, name as check_name};
 pub use zones::{Zone, ZoneNames, zones};

@@ -21,7 +21,7 @@ pub(super) fn toggle(traits: &mut BTreeSet<String>, disabled: bool) {
 
 /// Does so for the nodes of a host, for the service is the host's; one of them
 /// may be left out.
-pub(super) fn toggle_nodes(
+pub(crate) fn toggle_nodes(
     draft: &mut Draft<'_>,
     host: &str,
     except: Option<Uuid>,

@@ -4,6 +4,7 @@ use super::{Case, Form};
 use crate::exit::Outcome;
 use crate::out::{Format, outln};
 use serde_json::{Value, json};
+use stowplan_bus::scenario::check_wire;
 use stowplan_engine::scenario::{Difference, check, check_destinations, hints::check_hint};
 use stowplan_scheduler::{scenario::check_query, snapshot::check_replay};
 
@@ -61,6 +62,7 @@ fn differences(case: &Case) -> Vec<Difference> {
         }
         Form::Batch(scenario, result) => scenario.differences(result.as_deref()),
         Form::Unit(case, result) => case.differences(result),
+        Form::Wire(scenario, result) => Some(check_wire(&scenario.expect, result)),
         Form::Replay(replay, result) => {
             replay.expect.as_ref().map(|expected| check_replay(expected, result))
         }

@@ -18,6 +18,7 @@ use stowplan_batch::scenario::{
     BatchFailure, BatchScenario, Outcomes,
     units::{Came as UnitCame, UnitCase},
 };
+use stowplan_bus::scenario::{Wire, WireScenario};
 use stowplan_config::Settings;
 use stowplan_engine::scenario::{
     self, Destinations, Scenario, SelectScenario,
@@ -86,6 +87,8 @@ enum Form {
     Batch(Box<BatchScenario>, Result<Box<Outcomes>, BatchFailure>),
     /// A single rule of batch scheduling.
     Unit(Box<UnitCase>, Result<UnitCame, String>),
+    /// A call on the wire, its reply and its notification.
+    Wire(Box<WireScenario>, Result<Wire, String>),
     /// A request in a cloud.
     Replay(Box<Replay>, Box<Result<Replayed, ReplayFailure>>),
 }
@@ -99,6 +102,7 @@ impl Case {
             Form::Hint(scenario, _) => &scenario.id,
             Form::Batch(scenario, _) => &scenario.id,
             Form::Unit(case, _) => &case.id,
+            Form::Wire(scenario, _) => &scenario.id,
             Form::Replay(replay, _) => &replay.id,
         }
     }
@@ -111,6 +115,7 @@ impl Case {
             Form::Hint(scenario, _) => scenario.note.as_deref(),
             Form::Batch(scenario, _) => scenario.note.as_deref(),
             Form::Unit(case, _) => case.note.as_deref(),
+            Form::Wire(scenario, _) => scenario.note.as_deref(),
             Form::Replay(replay, _) => replay.note.as_deref(),
         }
     }
@@ -125,6 +130,7 @@ impl Case {
             Form::Hint(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Batch(_, result) => result.as_ref().err().map(ToString::to_string),
             Form::Unit(_, result) => result.as_ref().err().cloned(),
+            Form::Wire(_, result) => result.as_ref().err().cloned(),
             Form::Replay(_, result) => match result.as_ref() {
                 Ok(replayed) => replayed.refusal(),
                 Err(failure) => Some(failure.to_string()),

@@ -7,6 +7,7 @@ use serde::de::{Deserialize as _, Error as _};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 use stowplan_batch::scenario::{BatchScenario, units::UnitCase};
+use stowplan_bus::scenario::WireScenario;
 use stowplan_config::Settings;
 use stowplan_engine::config::EngineConfig;
 use stowplan_engine::scenario::{self, Scenario, SelectScenario, hints::HintScenario, parse_with};
@@ -31,6 +32,7 @@ pub enum Read {
     Hint(Box<HintScenario>),
     Batch(Box<BatchScenario>),
     Unit(Box<UnitCase>),
+    Wire(Box<WireScenario>),
     Replay(Box<Replay>),
 }
 
@@ -61,6 +63,10 @@ impl Read {
             Self::Unit(case) => {
                 let result = case.evaluate(&EngineConfig::from(base));
                 Form::Unit(case, result)
+            }
+            Self::Wire(scenario) => {
+                let result = scenario.evaluate(base, overrides);
+                Form::Wire(scenario, result)
             }
             Self::Replay(replay) => {
                 let result = replay.evaluate(base, overrides);
@@ -113,6 +119,9 @@ impl<'a> Reader<'a> {
         };
         if QueryScenario::is_one(&item) {
             return serde_json::from_value(item).map(|it| Read::Query(Box::new(it)));
+        }
+        if WireScenario::is_one(&item) {
+            return WireScenario::read(item).map(|it| Read::Wire(Box::new(it)));
         }
         if SelectScenario::is_one(&item) {
             let mut scenario = SelectScenario::read(item.clone())?;

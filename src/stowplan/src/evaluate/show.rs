@@ -35,6 +35,7 @@ fn as_json(case: &Case) -> Value {
         Form::Hint(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
         Form::Batch(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
         Form::Unit(_, Ok(came)) => json!({"file": file, "id": id, "outcome": came}),
+        Form::Wire(_, Ok(wire)) => json!({"file": file, "id": id, "outcome": wire}),
         Form::Replay(_, result) if result.is_ok() => {
             json!({"file": file, "id": id, "outcome": result.as_ref().as_ref().ok()})
         }
@@ -64,6 +65,8 @@ fn show(case: &Case) {
         Form::Batch(_, Err(failure)) => outln!("no cycle runs: {failure}"),
         Form::Unit(_, Ok(came)) => came.iter().for_each(|(what, value)| outln!("{what}: {value}")),
         Form::Unit(_, Err(failure)) => outln!("nothing is computed: {failure}"),
+        Form::Wire(_, Ok(wire)) => outln!("{:#}", json!(wire)),
+        Form::Wire(_, Err(failure)) => outln!("no reply: {failure}"),
         Form::Replay(_, result) => match result.as_ref() {
             Ok(replayed) => show_replay(replayed),
             Err(failure) => outln!("no host is chosen: {failure}"),

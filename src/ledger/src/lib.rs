@@ -18,6 +18,7 @@ mod heartbeat;
 pub mod image;
 mod journal;
 mod lock;
+mod outbox;
 mod proposal;
 pub mod rows;
 mod shared;

@@ -2,13 +2,17 @@
 //! the letter, for a queue that is declared in two ways is refused.
 
 use lapin::types::{AMQPValue, FieldTable, LongString, ShortString};
-use stowplan_config::{Rabbit, Settings};
+use stowplan_config::{NotificationsIn, Rabbit, Settings};
 use uuid::Uuid;
 
 use super::declare::{Exchange, Queue};
 
 /// The topic of the scheduler.
 const TOPIC: &str = "scheduler";
+/// Priorities of notifications that are listened to.
+const PRIORITIES: [&str; 3] = ["info", "warn", "error"];
+/// Notifications that wait for us at most.
+const MOST_NOTICES: i64 = 100_000;
 /// Milliseconds in a second.
 const MS: i64 = 1000;
 
@@ -23,6 +27,9 @@ pub struct Names {
 
 /// What the names of things depend on, apart from options.
 impl Names {
+    /// The topic of reports of hosts, and the queue that they are read from.
+    pub const HOSTS: &str = "stowplan.hosts";
+
     /// `host` is the name of the service, `hostname` that of the machine.
     #[must_use]
     pub fn new(settings: &Settings, host: &str, hostname: &str) -> Self {
@@ -132,6 +139,26 @@ impl Names {
         }
     }
 
+    /// The queue of notifications that is ours, with the keys that it is bound by.
+    /// Messages that nobody fetches push out the oldest.
+    #[must_use]
+    pub fn notices_queue(&self, options: &NotificationsIn) -> (Queue, Vec<String>) {
+        let mut queue = self.topic_queue(&options.pool);
+        number(&mut queue.arguments, "x-max-length", MOST_NOTICES);
+        let topics = options.topics.iter();
+        let keys =
+            topics.flat_map(|topic| PRIORITIES.map(|priority| format!("{topic}.{priority}")));
+        (queue, keys.collect())
+    }
+
+    /// The queue of reports of hosts, with the keys that it is bound by.
+    #[must_use]
+    pub fn hosts_queue(&self) -> (Queue, Vec<String>) {
+        let mut queue = self.topic_queue(Self::HOSTS);
+        number(&mut queue.arguments, "x-max-length", MOST_NOTICES);
+        (queue, vec![Self::HOSTS.to_owned(), format!("{}.#", Self::HOSTS)])
+    }
+
     /// Whether the fanout queue goes with this process.
     #[must_use]
     pub fn fanout_queue_is_ours(&self) -> bool {
@@ -167,7 +194,7 @@ fn text(table: &mut FieldTable, name: &str, value: &str) {
 }
 
 /// As the peers: the smallest type of number that holds it.
-pub(super) fn number(table: &mut FieldTable, name: &str, value: i64) {
+fn number(table: &mut FieldTable, name: &str, value: i64) {
     let value = match i32::try_from(value) {
         Ok(value) => AMQPValue::LongInt(value),
         Err(_) => AMQPValue::LongLongInt(value),

@@ -16,6 +16,7 @@ use super::delivery::Answer;
 use super::freshness::too_late;
 use super::status::Counter;
 use crate::link::properties;
+use crate::notify::told::Phase;
 use crate::rpc::refusals;
 use crate::rpc::request::{self, SelectCall};
 use crate::rpc::selections::{self, Form, NumaLimits};
@@ -71,8 +72,18 @@ impl Hub {
         }
         let attempts = self.settings.load().scheduler.max_attempts;
         match request::read(&taken.message.args, attempts) {
-            Ok(call) => self.claim(&taken.message, caller, call).await,
+            Ok(call) => {
+                self.notify(&taken.message, Phase::Start);
+                self.claim(&taken.message, caller, call).await
+            }
             Err(failure) => (reply::answer(&Err(failure)), None),
+        }
+    }
+
+    /// Tells whoever listens where a call stands.
+    fn notify(&self, message: &Message, phase: Phase) {
+        if let (Some(tell), Some(spec)) = (&self.tell, message.args.get("spec_obj")) {
+            tell.request(spec, phase, &message.context.request_id);
         }
     }
 
@@ -116,6 +127,7 @@ impl Hub {
         match self.scheduler.answer_call(call, asked, owner, bus).await {
             Ok(answer) => {
                 self.status.add(Counter::Repeated, u64::from(answer.repeated));
+                self.notify(message, Phase::End);
                 (answer.answer, answer.kept)
             }
             Err(error) => {

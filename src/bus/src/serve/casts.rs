@@ -1,14 +1,26 @@
-//! Casts, applied one after the other in the order in which they came.
+//! Casts, applied one after the other in the order in which they came; and what
+//! is done with the facts of casts and notifications alike.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use stowplan_ledger::{Unavailable, WriteError};
+use stowplan_scheduler::facts::Said;
+use stowplan_scheduler::{Call, SchedulerError};
+use tokio::sync::mpsc;
 
 use super::Hub;
+use super::status::Counter;
+use crate::rpc::casts;
 use crate::rpc::interface::Method;
 use crate::wire::message::Message;
 use crate::wire::reply::Outcome;
+
+/// How often a fact is tried again while the ledger cannot write, a second
+/// apart: what is lost then comes again with the next full report.
+const TRIES: u32 = 30;
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A cast that was taken from its queue.
 pub(super) struct Cast {
@@ -16,21 +28,63 @@ pub(super) struct Cast {
     pub method: Method,
     /// The message.
     pub message: Message,
-    /// Its part of what may be in flight.
-    pub permit: OwnedSemaphorePermit,
 }
 
 impl Hub {
     /// Applies casts until no more come.
     pub(super) async fn apply_casts(self: Arc<Self>, mut casts: mpsc::UnboundedReceiver<Cast>) {
-        while let Some(cast) = casts.recv().await {
-            let outcome = self.apply_cast(&cast).await;
-            self.answer(&cast.message, &outcome, cast.permit);
+        while let Some(Cast { method, message }) = casts.recv().await {
+            let outcome = self.apply_cast(method, &message).await;
+            self.answer(&message, &outcome);
         }
     }
 
-    async fn apply_cast(&self, cast: &Cast) -> Outcome {
-        tracing::debug!(method = ?cast.method, "a cast");
+    async fn apply_cast(&self, method: Method, message: &Message) -> Outcome {
+        let now = (self.clock)();
+        let said = casts::read(method, &message.args, message.context.time.unwrap_or(now))?;
+        self.hear(casts::sender(&message.args));
+        self.learn(said, &message.context.request_id).await;
         Ok(Value::Null)
+    }
+
+    /// A message is a sign of life of the host that sent it.
+    pub(super) fn hear(&self, host: Option<String>) {
+        let Some(host) = host else { return };
+        if let Err(error) = self.scheduler.ledger().heard(vec![host], (self.clock)()) {
+            tracing::debug!(%error, "a sign of life was not noted");
+        }
+    }
+
+    /// Takes facts up, one after the other. False when the ledger closes before
+    /// all are.
+    pub(super) async fn learn(&self, said: Vec<Said>, request_id: &str) -> bool {
+        for said in said {
+            let mut tries = 0;
+            loop {
+                let call = Call { request_id, now: (self.clock)() };
+                match self.scheduler.learn(call, said.clone()).await {
+                    Ok(changed) => self.status.add(Counter::Facts, u64::from(changed)),
+                    Err(WriteError::Refused(error)) => passed_over(&said, &error),
+                    Err(WriteError::Unavailable(Unavailable::Closing)) => return false,
+                    Err(WriteError::Unavailable(_)) if tries < TRIES => {
+                        tries += 1;
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    }
+                    Err(error) => tracing::warn!(%error, fact = ?said.fact, "a fact is lost"),
+                }
+                break;
+            }
+        }
+        true
+    }
+}
+
+fn passed_over(said: &Said, error: &SchedulerError) {
+    match error {
+        SchedulerError::HostNotFound { .. } | SchedulerError::NodeNotFound { .. } => {
+            tracing::debug!(%error, "word of a host that is not known");
+        }
+        _ => tracing::warn!(%error, fact = ?said.fact, "a fact is passed over"),
     }
 }

@@ -82,27 +82,21 @@ impl Hub {
             Ok(Method::Ping) => {
                 let arg = message.args.get("arg").cloned().unwrap_or_default();
                 let pong = serde_json::json!({"service": "scheduler", "arg": arg});
-                self.answer(&message, &Ok(pong), permit);
+                self.answer(&message, &Ok(pong));
             }
             Ok(Method::GetBackdoorPort) => {
-                self.answer(&message, &Ok(serde_json::Value::Null), permit);
+                self.answer(&message, &Ok(serde_json::Value::Null));
             }
             Ok(method) => {
-                let _ = self.casts.send(Cast { method, message, permit });
+                let _ = self.casts.send(Cast { method, message });
             }
-            Err(failure) => self.answer(&message, &Err(failure), permit),
+            Err(failure) => self.answer(&message, &Err(failure)),
         }
     }
 
     /// Answers a message that claims nothing; a failing cast is only told in the
     /// log.
-    pub(super) fn answer(
-        self: &Arc<Self>,
-        message: &Message,
-        outcome: &Outcome,
-        permit: OwnedSemaphorePermit,
-    ) {
-        drop(permit);
+    pub(super) fn answer(self: &Arc<Self>, message: &Message, outcome: &Outcome) {
         if let Err(failure) = outcome {
             told(message, failure);
         }
@@ -118,7 +112,7 @@ impl Hub {
     }
 
     /// A message that cannot be read: a copy for people, then away with it.
-    async fn refuse(&self, delivery: Delivery, queue: &str, reason: String) {
+    pub(super) async fn refuse(&self, delivery: Delivery, queue: &str, reason: String) {
         self.status.add(Counter::Unreadable, 1);
         tracing::warn!(queue, reason, "a message cannot be read and is dropped");
         let options = BasicRejectOptions { requeue: false };

@@ -5,11 +5,14 @@ mod casts;
 mod dead;
 mod delivery;
 mod duplicates;
+mod events;
 mod freshness;
 mod intake;
+mod notices;
 mod session;
 mod status;
 mod tasks;
+mod tell;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,14 +30,18 @@ use dead::Dead;
 use delivery::Deliveries;
 use duplicates::Duplicates;
 use freshness::Freshness;
+use session::Feed;
 pub use status::{Counter, Link, Status};
 use tasks::Tasks;
+use tell::Tell;
 
 /// The clock of the service.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
 
 /// How long calls under way may take to end when the service stops.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// Microseconds in a day: how long it is kept how new knowledge is.
+const DAY_US: i64 = 86_400_000_000;
 /// Between two looks for answers that may be forgotten.
 const TRIM: Duration = Duration::from_secs(60);
 
@@ -65,6 +72,7 @@ struct Hub {
     deliveries: Deliveries,
     dead: Dead,
     casts: mpsc::UnboundedSender<Cast>,
+    tell: Option<Tell>,
     tasks: Tasks,
 }
 
@@ -79,6 +87,7 @@ pub struct Bus {
     status: Arc<Status>,
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
+    listeners: Vec<JoinHandle<()>>,
     tasks: Vec<JoinHandle<()>>,
     note: JoinHandle<()>,
 }
@@ -101,11 +110,21 @@ impl Bus {
         let (delivered, to_note) = mpsc::unbounded_channel();
         let (casts, to_apply) = mpsc::unbounded_channel();
         let rpc = &options.stowplan_rpc;
+        let names = Names::new(&options, &host, &hostname);
+        let status = Arc::<Status>::default();
         let aside = Arc::new(Post::new(dialler.clone()));
+        let means = tell::Means {
+            post: Post::new(dialler.clone()),
+            names: names.clone(),
+            status: status.clone(),
+            clock: clock.clone(),
+            settings: options.clone(),
+        };
         let hub = Arc::new(Hub {
-            names: Names::new(&options, &host, &hostname),
+            names,
             replies: Arc::new(Post::new(dialler.clone())),
-            status: Arc::default(),
+            status,
+            tell: Tell::start(means, &host),
             permits: Arc::new(Semaphore::new(rpc.max_in_flight as usize)),
             duplicates: Duplicates::default(),
             freshness: Freshness::default(),
@@ -120,12 +139,20 @@ impl Bus {
         });
         let note = tokio::spawn(delivery::note(scheduler, clock, to_note));
         let (stop, stopped) = watch::channel(false);
-        let tasks = vec![
-            tokio::spawn(hub.clone().listen(stopped.clone())),
+        let listeners = [Feed::Calls, Feed::Notices];
+        let listeners = listeners.map(|feed| {
+            let is_on = feed == Feed::Calls || options.stowplan_notifications.is_on();
+            is_on.then(|| tokio::spawn(hub.clone().listen(feed, stopped.clone())))
+        });
+        let mut tasks = vec![
             tokio::spawn(hub.clone().apply_casts(to_apply)),
-            tokio::spawn(hub.clone().keep_house(stopped)),
+            tokio::spawn(hub.clone().keep_house(stopped.clone())),
         ];
-        Some(Self { status: hub.status.clone(), hub, stop, tasks, note })
+        if options.stowplan_events.enabled {
+            tasks.push(tokio::spawn(hub.clone().send_events(stopped)));
+        }
+        let listeners = listeners.into_iter().flatten().collect();
+        Some(Self { status: hub.status.clone(), hub, stop, listeners, tasks, note })
     }
 
     /// How the bus is.
@@ -138,8 +165,10 @@ impl Bus {
     /// An answer that is not delivered by then is by the next process.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        let Self { hub, mut tasks, note, .. } = self;
-        tasks.remove(0).await.unwrap_or_else(|error| broke_off(&error));
+        let Self { hub, listeners, tasks, note, .. } = self;
+        for listener in listeners {
+            listener.await.unwrap_or_else(|error| broke_off(&error));
+        }
         let left = hub.tasks.wait(FAREWELL).await;
         if left > 0 {
             tracing::warn!(left, "answers are still under way; the next process delivers them");
@@ -187,6 +216,10 @@ impl Hub {
         let most = rpc.answers_max_rows as usize;
         if let Err(error) = self.scheduler.forget_calls(oldest, most).await {
             tracing::warn!(%error, "old answers could not be forgotten");
+        }
+        let day = Micros((self.clock)().0.saturating_sub(DAY_US));
+        if let Err(error) = self.scheduler.forget_stamps(day).await {
+            tracing::warn!(%error, "old stamps could not be forgotten");
         }
     }
 }

@@ -12,7 +12,7 @@ use lapin::options::{
     BasicCancelOptions, BasicQosOptions, QueueDeclareOptions, QueueDeleteOptions,
 };
 use lapin::types::{FieldTable, ShortString};
-use lapin::{Channel, Connection};
+use lapin::{Channel, Connection, ExchangeKind};
 use thiserror::Error;
 use tokio::sync::{mpsc, watch};
 
@@ -21,6 +21,8 @@ use super::status::{Counter, Link};
 use super::{Hub, freshness};
 use crate::link::{Exchange, Failed, Queue, goodbye, is_declared_otherwise};
 
+/// Notifications that the broker sends ahead.
+const NOTICES_AHEAD: u32 = 100;
 /// How long a broker may take for all declarations.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -35,6 +37,31 @@ enum Broken {
     Slow,
     #[error("queue {0} is gone")]
     QueueGone(Arc<str>),
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Feed {
+    /// Calls and casts to schedulers.
+    Calls,
+    /// Notifications and reports of hosts.
+    Notices,
+}
+
+impl Feed {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Notices => "notifications",
+        }
+    }
+}
+
+/// A queue to be consumed, with its exchange and the keys that bind it.
+struct Source {
+    exchange: Exchange,
+    queue: Queue,
+    keys: Vec<String>,
 }
 
 /// What consumers bring.
@@ -55,18 +82,18 @@ struct Session {
 }
 
 impl Hub {
-    /// Consumes calls until it is time to stop.
-    pub(super) async fn listen(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
+    /// Consumes until it is time to stop.
+    pub(super) async fn listen(self: Arc<Self>, feed: Feed, mut stop: watch::Receiver<bool>) {
         let mut failures = 0;
         while !*stop.borrow() {
             let opened = tokio::select! {
-                opened = self.open() => opened,
+                opened = self.open(feed) => opened,
                 _ = stop.wait_for(|stop| *stop) => return,
             };
             let broken = match opened {
                 Ok(session) => {
                     failures = 0;
-                    let Err(broken) = self.run(session, &mut stop).await else { return };
+                    let Err(broken) = self.run(feed, session, &mut stop).await else { return };
                     self.status.add(Counter::Lost, 1);
                     broken
                 }
@@ -75,67 +102,109 @@ impl Hub {
                     broken
                 }
             };
-            self.tell(&broken);
+            self.tell(feed, &broken);
             let pause = self.dialler.pause(failures);
             let _ = tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await;
         }
     }
 
-    fn tell(&self, broken: &Broken) {
-        let reason = broken.to_string();
+    fn tell(&self, feed: Feed, broken: &Broken) {
+        let (reason, what) = (broken.to_string(), feed.name());
         match broken {
             Broken::NoConnection(Failed::Refused { .. } | Failed::File(_)) => {
-                tracing::error!(reason, "the message bus does not let us in");
+                tracing::error!(what, reason, "the message bus does not let us in");
             }
             Broken::Broker(error) if is_declared_otherwise(error) => tracing::error!(
+                what,
                 reason,
                 "a queue or exchange is declared otherwise: [oslo_messaging_rabbit] must be the \
                  same in all services that share it"
             ),
-            _ => tracing::warn!(reason, "the message bus is away"),
+            _ => tracing::warn!(what, reason, "the message bus is away"),
         }
-        self.status.set(Link::Away { reason });
+        if feed == Feed::Calls {
+            self.status.set(Link::Away { reason });
+        }
     }
 
     /// Connects, declares and begins to consume.
-    async fn open(&self) -> Result<Session, Broken> {
+    async fn open(&self, feed: Feed) -> Result<Session, Broken> {
         let (connection, broker) = self.dialler.connect().await?;
-        let prepared = tokio::time::timeout(PATIENCE, self.prepare(&connection)).await;
+        let prepared = tokio::time::timeout(PATIENCE, self.prepare(feed, &connection)).await;
         let (channel, events, tags) = prepared.map_err(|_| Broken::Slow)??;
-        tracing::info!(broker, "calls are consumed");
-        self.status.set(Link::Consuming { broker: broker.clone() });
+        tracing::info!(broker, "{} are consumed", feed.name());
+        if feed == Feed::Calls {
+            self.status.set(Link::Consuming { broker: broker.clone() });
+        }
         Ok(Session { connection, channel, broker, events, tags })
+    }
+
+    /// The queues of a feed, in the order in which the peer declares them.
+    fn sources(&self, feed: Feed) -> Vec<Source> {
+        let names = &self.names;
+        let of = |exchange: &Exchange, queue: Queue, keys: Vec<String>| Source {
+            exchange: exchange.clone(),
+            queue,
+            keys,
+        };
+        match feed {
+            Feed::Calls => {
+                let (topic, fanout) = (names.topic_exchange(None), names.fanout_exchange());
+                let (shared, own) = (names.shared_queue(), names.server_queue());
+                let (shared_key, own_key) = (vec![shared.name.clone()], vec![own.name.clone()]);
+                vec![
+                    of(&topic, shared, shared_key.clone()),
+                    of(&topic, own, own_key),
+                    of(&fanout, names.fanout_queue(), shared_key),
+                ]
+            }
+            Feed::Notices => {
+                let options = self.settings.load().stowplan_notifications.clone();
+                let mut sources = Vec::new();
+                if options.enabled {
+                    let exchange = names.topic_exchange(options.exchange.as_deref());
+                    let (queue, keys) = names.notices_queue(&options);
+                    sources.push(of(&exchange, queue, keys));
+                }
+                if options.hosts {
+                    let (queue, keys) = names.hosts_queue();
+                    sources.push(of(&names.topic_exchange(None), queue, keys));
+                }
+                sources
+            }
+        }
     }
 
     async fn prepare(
         &self,
+        feed: Feed,
         connection: &Connection,
     ) -> lapin::Result<(Channel, Events, Vec<String>)> {
         let channel = connection.create_channel().await?;
-        let prefetch = self.options().rabbit_qos_prefetch_count;
+        let prefetch = match feed {
+            Feed::Calls => self.options().rabbit_qos_prefetch_count,
+            Feed::Notices => NOTICES_AHEAD,
+        };
         if let Ok(prefetch @ 1..) = u16::try_from(prefetch) {
             channel.basic_qos(prefetch, BasicQosOptions::default()).await?;
         }
-        let names = &self.names;
-        let (topic, fanout) = (names.topic_exchange(None), names.fanout_exchange());
-        let queues: [(&Exchange, Queue, &str); 3] = [
-            (&topic, names.shared_queue(), ""),
-            (&topic, names.server_queue(), ""),
-            (&fanout, names.fanout_queue(), "scheduler"),
-        ];
+        let sources = self.sources(feed);
         let (mut waiting, began) = (0u32, Instant::now());
-        for (exchange, queue, key) in &queues {
+        for Source { exchange, queue, keys } in &sources {
             exchange.declare(&channel).await?;
             let count = queue.declare(&channel).await?;
-            let key = if key.is_empty() { &queue.name } else { *key };
-            queue.bind(&channel, &exchange.name, key).await?;
-            if exchange.name == topic.name {
+            for key in keys {
+                queue.bind(&channel, &exchange.name, key).await?;
+            }
+            if exchange.kind == ExchangeKind::Topic {
                 waiting = waiting.saturating_add(count);
             }
         }
-        self.freshness.seen(began, Instant::now(), waiting);
+        if feed == Feed::Calls {
+            self.freshness.seen(began, Instant::now(), waiting);
+        }
         let (mut events, mut tags) = (Events::new(), Vec::new());
-        for ((_, queue, _), number) in queues.iter().zip(1..) {
+        for (Source { queue, .. }, number) in sources.iter().zip(1..) {
             let tag = number.to_string();
             let consumer = queue.consume(&channel, &tag).await?;
             let name: Arc<str> = queue.name.as_str().into();
@@ -151,14 +220,18 @@ impl Hub {
     /// Reads until something fails, or it is time to stop.
     async fn run(
         self: &Arc<Self>,
+        feed: Feed,
         session: Session,
         stop: &mut watch::Receiver<bool>,
     ) -> Result<(), Broken> {
         let Session { connection, channel, broker, mut events, tags } = session;
         let (arrivals, taken) = mpsc::unbounded_channel();
         let open = Arc::new(AtomicBool::new(true));
-        let mut intake = tokio::spawn(self.clone().take_in(taken, open.clone()));
-        let mut looks = Box::pin(self.look_at_queues(channel.clone()));
+        let mut intake = match feed {
+            Feed::Calls => tokio::spawn(self.clone().take_in(taken, open.clone())),
+            Feed::Notices => tokio::spawn(self.clone().take_notices(taken, open.clone())),
+        };
+        let mut looks = Box::pin(self.look_at_queues(feed, channel.clone()));
         let ended = loop {
             tokio::select! {
                 event = events.next() => match event {
@@ -183,15 +256,18 @@ impl Hub {
             intake.abort();
         }
         if ended.is_ok() {
-            self.leave(&connection, &channel, &tags).await;
-            tracing::info!(broker, "calls are consumed no more");
+            self.leave(feed, &connection, &channel, &tags).await;
+            tracing::info!(broker, "{} are consumed no more", feed.name());
         }
         goodbye(&connection).await;
         ended
     }
 
     /// Looks at the queues of calls, to know when they were empty.
-    async fn look_at_queues(self: &Arc<Self>, channel: Channel) -> Broken {
+    async fn look_at_queues(self: &Arc<Self>, feed: Feed, channel: Channel) -> Broken {
+        if feed != Feed::Calls {
+            return std::future::pending().await;
+        }
         let passive = QueueDeclareOptions { passive: true, ..QueueDeclareOptions::default() };
         let queues = [self.names.shared_queue(), self.names.server_queue()];
         loop {
@@ -211,13 +287,13 @@ impl Hub {
 
     /// Takes leave of a broker: no more messages, and the queue of this process
     /// goes.
-    async fn leave(&self, connection: &Connection, channel: &Channel, tags: &[String]) {
+    async fn leave(&self, feed: Feed, connection: &Connection, channel: &Channel, tags: &[String]) {
         let leave = async {
             for tag in tags {
                 let tag = ShortString::from(tag.as_str());
                 channel.basic_cancel(tag, BasicCancelOptions::default()).await?;
             }
-            if self.names.fanout_queue_is_ours() {
+            if feed == Feed::Calls && self.names.fanout_queue_is_ours() {
                 let name = ShortString::from(self.names.fanout_queue().name);
                 channel.queue_delete(name, QueueDeleteOptions::default()).await?;
             }

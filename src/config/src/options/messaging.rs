@@ -162,3 +162,10 @@ section! {
         dead_max_length: u32 = 10_000, min(1.0);
     }
 }
+
+impl NotificationsIn {
+    /// Whether there is anything to listen to.
+    pub fn is_on(&self) -> bool {
+        self.enabled || self.hosts
+    }
+}

@@ -70,8 +70,8 @@ pub async fn journal_since<C: ConnectionTrait>(
 }
 
 /// Deletes the journal's oldest rows: those written before `oldest_us`
-/// (microseconds since the epoch), at most `most` of them, and never the last
-/// one. Returns how many went.
+/// (microseconds since the epoch), at most `most` of them, none after `upto` if
+/// one is named, and never the last one. Returns how many went.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -79,6 +79,7 @@ pub async fn trim_journal(
     connection: &Connection,
     oldest_us: i64,
     most: u32,
+    upto: Option<i64>,
 ) -> Result<u64, DbErr> {
     let db = connection.reader();
     let seqs = || journal::Entity::find().select_only().column(journal::Column::Seq);
@@ -87,6 +88,7 @@ pub async fn trim_journal(
     let last: Option<i64> =
         seqs().order_by_desc(journal::Column::Seq).limit(1).into_tuple().one(db).await?;
     let (Some(first), Some(last)) = (first, last) else { return Ok(0) };
+    let last = upto.map_or(last, |upto| Ord::min(last, upto.saturating_add(1)));
     let piece = Ord::min(first.saturating_add(i64::from(most)), last);
     // Times rise with the sequence, but for steps of the writers' clocks: what
     // stands before the first young row is old.
@@ -99,7 +101,7 @@ pub async fn trim_journal(
         .one(db)
         .await?;
     let end = young.unwrap_or(piece);
-    if end == first {
+    if end <= first {
         return Ok(0);
     }
     let gone = journal::Entity::delete_many()

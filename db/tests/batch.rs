@@ -219,7 +219,7 @@ async fn the_journal_forgets_what_is_old_in_pieces_and_never_the_last() {
             continue;
         };
         let connection = database.migrated().await;
-        assert_eq!(trim_journal(&connection, i64::MAX, 10).await.unwrap(), 0);
+        assert_eq!(trim_journal(&connection, i64::MAX, 10, None).await.unwrap(), 0);
         // Written at 10, 20, .., but for a clock that went back once.
         let times = [10, 20, 30, 25, 40, 50];
         let rows = times.into_iter().zip(1..).map(|(time_us, seq)| journal::Model {
@@ -233,12 +233,12 @@ async fn the_journal_forgets_what_is_old_in_pieces_and_never_the_last() {
         });
         let insert = journal::Entity::insert_many(rows.map(IntoActiveModel::into_active_model));
         insert.exec_without_returning(&*connection.writer().await).await.unwrap();
-        assert_eq!(trim_journal(&connection, 10, 10).await.unwrap(), 0, "{kind:?}");
-        assert_eq!(trim_journal(&connection, 28, 10).await.unwrap(), 2, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 10, 10, None).await.unwrap(), 0, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 28, 10, None).await.unwrap(), 2, "{kind:?}");
         assert_eq!(seqs(&connection, 0, 10).await, [3, 4, 5, 6], "{kind:?}");
-        assert_eq!(trim_journal(&connection, 100, 2).await.unwrap(), 2, "{kind:?}");
-        assert_eq!(trim_journal(&connection, 100, 2).await.unwrap(), 1, "{kind:?}");
-        assert_eq!(trim_journal(&connection, 100, 2).await.unwrap(), 0, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 100, 2, None).await.unwrap(), 2, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 100, 2, None).await.unwrap(), 1, "{kind:?}");
+        assert_eq!(trim_journal(&connection, 100, 2, None).await.unwrap(), 0, "{kind:?}");
         assert_eq!(seqs(&connection, 0, 10).await, [6], "{kind:?}");
     }
 }

@@ -25,15 +25,20 @@ impl Ledger {
     }
 
     /// Forgets changes that were committed before `oldest` (`[ledger]
-    /// journal_max_age`), but never the last one. One call forgets a piece;
+    /// journal_max_age`), but never the last one, and none after `upto` if that
+    /// is named. One call forgets a piece;
     /// call again until none went. Returns how many went.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn trim_journal(&self, oldest: Micros) -> Result<u64, Unavailable> {
+    pub async fn trim_journal(
+        &self,
+        oldest: Micros,
+        upto: Option<i64>,
+    ) -> Result<u64, Unavailable> {
         self.shared
             .beside(move |connection| async move {
-                trim_journal(&connection, oldest.0, TRIM_PIECE).await
+                trim_journal(&connection, oldest.0, TRIM_PIECE, upto).await
             })
             .await
     }

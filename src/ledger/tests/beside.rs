@@ -164,8 +164,9 @@ async fn the_journal_forgets_and_says_so() {
             propose(&Image::default(), &Op::Provider { name: 0, parent: None }).unwrap();
         assert_eq!(entries[0].change, change);
         assert!(entries[0].time <= entries[1].time);
-        assert_eq!(ledger.trim_journal(Micros(0)).await.unwrap(), 0);
-        let gone = ledger.trim_journal(Micros(i64::MAX)).await.unwrap();
+        assert_eq!(ledger.trim_journal(Micros(0), None).await.unwrap(), 0);
+        assert_eq!(ledger.trim_journal(Micros(i64::MAX), Some(0)).await.unwrap(), 0);
+        let gone = ledger.trim_journal(Micros(i64::MAX), None).await.unwrap();
         assert_eq!(gone, known.cast_unsigned() + 3);
         let left = ledger.journal(0, 10).await.unwrap();
         assert_eq!(left.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [known + 4]);

@@ -9,6 +9,8 @@ use stowplan_model::Micros;
 use stowplan_scheduler::{Call, Scheduler};
 use tokio::{runtime::Handle, sync::watch, task::JoinHandle};
 
+/// How many times their age changes may reach whose events are not sent.
+const PATIENCE: i64 = 4;
 /// Time between two looks for changes in the journal that are too old.
 const TRIM_INTERVAL: Duration = Duration::from_secs(60);
 
@@ -104,22 +106,35 @@ async fn sweep(mut context: Context, scheduler: Scheduler) {
     }
 }
 
+/// Forgets changes before `oldest`, none after `upto` if that is named.
+async fn forget(context: &Context, oldest: Micros, upto: Option<i64>) {
+    while !*context.stop.borrow() {
+        match context.ledger.trim_journal(oldest, upto).await {
+            Ok(0) => break,
+            Ok(count) => tracing::debug!(count, "old changes were forgotten"),
+            Err(error) => {
+                tracing::warn!(%error, "old changes could not be forgotten");
+                break;
+            }
+        }
+    }
+}
+
 /// Forgets changes in the journal that are older than `[ledger]
 /// journal_max_age`, a piece at a time, so that writes come in between.
 async fn trim_journal(mut context: Context) {
     while context.sleep(TRIM_INTERVAL).await {
         let age = context.settings.load().ledger.journal_max_age.as_micros();
         let age = i64::try_from(age).unwrap_or(i64::MAX);
-        let oldest = Micros(clock::now().0.saturating_sub(age));
-        while !*context.stop.borrow() {
-            match context.ledger.trim_journal(oldest).await {
-                Ok(0) => break,
-                Ok(count) => tracing::debug!(count, "old changes were forgotten"),
-                Err(error) => {
-                    tracing::warn!(%error, "old changes could not be forgotten");
-                    break;
-                }
-            }
+        let before = |age: i64| Micros(clock::now().0.saturating_sub(age));
+        let unsent = match context.settings.load().stowplan_events.enabled {
+            true => context.ledger.outbox().await.ok().flatten(),
+            false => None,
+        };
+        if unsent.is_some() {
+            // Changes wait until their events are sent, but not for ever.
+            forget(&context, before(age.saturating_mul(PATIENCE)), None).await;
         }
+        forget(&context, before(age), unsent).await;
     }
 }

@@ -271,8 +271,14 @@ mod tests {
         let ledger = Ledger::open(options, &mut Quiet).await.unwrap();
         let settings = Arc::new(ArcSwap::from_pointee(Settings::default()));
         let scheduler = Scheduler::new(ledger.clone(), settings.clone()).unwrap();
-        let api =
-            ApiState { ledger, scheduler, settings, clock: Arc::new(|| Micros(0)), bus: None };
+        let api = ApiState {
+            ledger,
+            scheduler,
+            settings,
+            clock: Arc::new(|| Micros(0)),
+            bus: None,
+            shadow: None,
+        };
         Data::new(Shared::new(api).unwrap())
     }
 

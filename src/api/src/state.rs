@@ -26,6 +26,8 @@ pub struct ApiState {
     pub clock: Clock,
     /// How the message bus is; none where there is none.
     pub bus: Option<Arc<stowplan_bus::Status>>,
+    /// What shadow mode has found; none where there is no bus.
+    pub shadow: Option<Arc<stowplan_bus::Comparisons>>,
 }
 
 /// The same with what this crate makes of it, shared by all workers.

@@ -8,6 +8,9 @@ pub mod notify;
 pub mod rpc;
 pub mod scenario;
 pub mod serve;
+pub mod shadow;
 pub mod wire;
+
+pub use shadow::{Comparisons, Report};
 
 pub use serve::{Bus, Clock, Counter, Link, Parts, Status};

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::{
-    commands::{config, db, explain::Explain, snapshot::Snapshot},
+    commands::{config, db, explain::Explain, shadow::Shadow, snapshot::Snapshot},
     demo::Demo,
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
@@ -40,6 +40,9 @@ pub enum Command {
     Config(config::Command),
     /// Ask a running server why it answers as it does.
     Explain(Explain),
+    /// Compare a server in shadow mode with the scheduler that answers.
+    #[command(subcommand)]
+    Shadow(Shadow),
     /// Print a running server's cloud, to be put into a file.
     Snapshot(Snapshot),
     /// Run filters and weighers offline on scenarios in files.
@@ -57,6 +60,7 @@ impl Command {
             Self::Db(command) => command.run(),
             Self::Config(command) => command.run(),
             Self::Explain(explain) => explain.run(),
+            Self::Shadow(shadow) => shadow.run(),
             Self::Snapshot(snapshot) => snapshot.run(),
             Self::Evaluate(evaluate) => evaluate.run(),
             Self::Replay(replay) => replay.run(),

@@ -117,6 +117,8 @@ async fn garbage_by_the_hundred_is_kept_for_people() {
     }
     assert_eq!(wire.call(&wire.ping()).await["result"]["arg"], "x");
     stage.wait_until("100 are dropped", || stage.bus()["counts"]["unreadable"] == 100).await;
+    let is_there = || stage.vhost.queues().iter().any(|queue| queue == "stowplan.dead");
+    stage.wait_until("copies are kept", is_there).await;
     let (mut copies, get) = (Vec::new(), lapin::options::BasicGetOptions { no_ack: true });
     while copies.len() < 100 {
         match wire.channel.basic_get("stowplan.dead".into(), get).await.unwrap() {

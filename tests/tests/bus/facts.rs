@@ -309,7 +309,7 @@ fn lessons() -> Vec<(Vec<Word>, &'static str, Value)> {
             json!([[GROUP, "anti-affinity", [VM]]]),
         ),
         (vec![group("server_group.delete", 30, json!([]))], "/groups", json!([])),
-        (vec![service("service.delete", 200, false)], "/hosts/0/status", Value::Null),
+        (vec![service("service.delete", 200, false)], "/hosts/0/status", json!(404)),
     ]
 }
 

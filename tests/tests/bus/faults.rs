@@ -81,8 +81,13 @@ async fn a_silent_line_is_found_out() {
 async fn a_queue_that_is_deleted_is_declared_again() {
     let Some(stage) = Stage::set(&[]).await else { return };
     for queue in ["scheduler", "scheduler.sched-1"] {
+        let before = stage.bus()["counts"]["lost"].as_u64();
         stage.wire.channel.queue_delete(queue.into(), Default::default()).await.unwrap();
-        stage.wait_until("it is back", || stage.vhost.queues().iter().any(|it| it == queue)).await;
+        let is_back = || {
+            let bus = stage.bus();
+            bus["counts"]["lost"].as_u64() > before && bus["state"] == "consuming"
+        };
+        stage.wait_until("it is back", is_back).await;
         is_served(&stage).await;
     }
     assert_eq!(fanouts(&stage).len(), 1);

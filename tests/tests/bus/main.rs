@@ -9,6 +9,7 @@ mod facts;
 mod faults;
 mod proxy;
 mod sent;
+mod shadow;
 mod wire;
 
 use broker::Vhost;
@@ -56,7 +57,7 @@ impl Stage {
     /// What a consumer holds, by provider.
     fn held(&self, consumer: Uuid) -> usize {
         let path = format!("/allocations/{consumer}");
-        let held = self.client().at("placement 1.28").get(&path).expect(200).json();
+        let held = self.client().at("1.28").get(&path).expect(200).json();
         held["allocations"].as_object().unwrap().len()
     }
 

@@ -16,6 +16,7 @@ mod params;
 mod queues;
 mod refusals;
 mod select;
+mod shadow;
 mod snapshot;
 
 pub use caller::{Caller, Json};
@@ -35,6 +36,7 @@ use utoipa::OpenApi;
         decisions::list,
         decisions::show,
         decisions::confirm,
+        shadow::show,
         explain::explain_candidates,
         hosts::list,
         hosts::show,
@@ -77,6 +79,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .configure(jobs::routes)
         .configure(queues::routes)
         .service(resource("/select_destinations", [(Method::POST, web::to(select::select))]))
+        .service(resource("/shadow", [(Method::GET, web::to(shadow::show))]))
         .service(resource("/snapshot", [(Method::GET, web::to(snapshot::show))]))
         .service(resource("/hosts", [(Method::GET, web::to(hosts::list))]))
         .service(resource("/hosts/heartbeat", [(Method::POST, web::to(hosts::heartbeat))]))

@@ -78,8 +78,14 @@ impl Server {
                 ledger.write("start", seed).await.unwrap();
                 let scheduler = Scheduler::new(ledger.clone(), settings.clone()).unwrap();
                 let clock = Arc::new(now);
-                let state =
-                    ApiState { ledger: ledger.clone(), scheduler, settings, clock, bus: None };
+                let state = ApiState {
+                    ledger: ledger.clone(),
+                    scheduler,
+                    settings,
+                    clock,
+                    bus: None,
+                    shadow: None,
+                };
                 let server = stowplan_api::serve(state, vec![listener]).unwrap();
                 let handle = server.handle();
                 tokio::spawn(server);

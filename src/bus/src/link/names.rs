@@ -9,6 +9,8 @@ use super::declare::{Exchange, Queue};
 
 /// The topic of the scheduler.
 const TOPIC: &str = "scheduler";
+/// The queue of copies of calls.
+const SHADOW: &str = "stowplan.shadow";
 /// Priorities of notifications that are listened to.
 const PRIORITIES: [&str; 3] = ["info", "warn", "error"];
 /// Notifications that wait for us at most.
@@ -99,6 +101,15 @@ impl Names {
     #[must_use]
     pub fn shared_queue(&self) -> Queue {
         self.topic_queue(TOPIC)
+    }
+
+    /// The queue of copies of calls, which are compared and never answered. What
+    /// nobody fetches pushes out the oldest.
+    #[must_use]
+    pub fn shadow_queue(&self) -> Queue {
+        let mut queue = self.topic_queue(SHADOW);
+        number(&mut queue.arguments, "x-max-length", MOST_NOTICES);
+        queue
     }
 
     /// The queue of this server alone.

@@ -14,6 +14,7 @@ use super::calls::Taken;
 use super::casts::Cast;
 use super::dead::Unread;
 use super::delivery::Answer;
+use super::session::Feed;
 use super::status::Counter;
 use crate::rpc::interface::{self, Method};
 use crate::wire::envelope;
@@ -36,6 +37,7 @@ impl Hub {
     /// Once the session is not `open` any more, what is left is not taken.
     pub(super) async fn take_in(
         self: Arc<Self>,
+        feed: Feed,
         mut arrivals: mpsc::UnboundedReceiver<Arrival>,
         open: Arc<AtomicBool>,
     ) {
@@ -45,11 +47,11 @@ impl Hub {
             if !open.load(Ordering::Relaxed) {
                 return;
             }
-            self.take(arrival, permit).await;
+            self.take(feed, arrival, permit).await;
         }
     }
 
-    async fn take(self: &Arc<Self>, arrival: Arrival, permit: OwnedSemaphorePermit) {
+    async fn take(self: &Arc<Self>, feed: Feed, arrival: Arrival, permit: OwnedSemaphorePermit) {
         let Arrival { delivery, queue, sent_after } = arrival;
         let kind = delivery.properties.content_type().as_ref().map(|kind| kind.as_str());
         let fields = match envelope::open(kind, &delivery.data) {
@@ -73,6 +75,9 @@ impl Hub {
         self.status.add(counter, 1);
         let expiration = delivery.properties.expiration().as_ref();
         let expires_in = expiration.and_then(|text| text.as_str().parse().ok());
+        if feed == Feed::Shadow {
+            return self.take_copy(message, permit);
+        }
         match interface::find(&message) {
             Ok(Method::SelectDestinations) => {
                 let taken = Taken { message, sent_after, expires_in };
@@ -91,6 +96,21 @@ impl Hub {
                 let _ = self.casts.send(Cast { method, message });
             }
             Err(failure) => self.answer(&message, &Err(failure)),
+        }
+    }
+
+    /// Takes a copy of a message that somebody else answers.
+    fn take_copy(self: &Arc<Self>, mut message: Message, permit: OwnedSemaphorePermit) {
+        message.caller = None;
+        match interface::find(&message) {
+            Ok(Method::SelectDestinations) => {
+                let hub = self.clone();
+                self.tasks.spawn(async move { hub.shadow(message, permit).await });
+            }
+            Ok(Method::Ping | Method::GetBackdoorPort) | Err(_) => {}
+            Ok(method) => {
+                let _ = self.casts.send(Cast { method, message });
+            }
         }
     }
 

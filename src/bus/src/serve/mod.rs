@@ -10,6 +10,7 @@ mod freshness;
 mod intake;
 mod notices;
 mod session;
+mod shadow;
 mod status;
 mod tasks;
 mod tell;
@@ -18,13 +19,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use stowplan_config::{Rabbit, Settings};
+use stowplan_config::{Mode, Rabbit, Settings};
 use stowplan_model::Micros;
 use stowplan_scheduler::Scheduler;
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use crate::link::{Dialler, Names, Post};
+use crate::shadow::Comparisons;
 use casts::Cast;
 use dead::Dead;
 use delivery::Deliveries;
@@ -73,6 +75,7 @@ struct Hub {
     dead: Dead,
     casts: mpsc::UnboundedSender<Cast>,
     tell: Option<Tell>,
+    comparisons: Arc<Comparisons>,
     tasks: Tasks,
 }
 
@@ -125,6 +128,7 @@ impl Bus {
             replies: Arc::new(Post::new(dialler.clone())),
             status,
             tell: Tell::start(means, &host),
+            comparisons: Arc::default(),
             permits: Arc::new(Semaphore::new(rpc.max_in_flight as usize)),
             duplicates: Duplicates::default(),
             freshness: Freshness::default(),
@@ -139,9 +143,12 @@ impl Bus {
         });
         let note = tokio::spawn(delivery::note(scheduler, clock, to_note));
         let (stop, stopped) = watch::channel(false);
-        let listeners = [Feed::Calls, Feed::Notices];
-        let listeners = listeners.map(|feed| {
-            let is_on = feed == Feed::Calls || options.stowplan_notifications.is_on();
+        let calls = match options.scheduler.mode {
+            Mode::Active => Feed::Calls,
+            Mode::Shadow => Feed::Shadow,
+        };
+        let listeners = [calls, Feed::Notices].map(|feed| {
+            let is_on = feed != Feed::Notices || options.stowplan_notifications.is_on();
             is_on.then(|| tokio::spawn(hub.clone().listen(feed, stopped.clone())))
         });
         let mut tasks = vec![
@@ -159,6 +166,12 @@ impl Bus {
     #[must_use]
     pub fn status(&self) -> Arc<Status> {
         self.status.clone()
+    }
+
+    /// What shadow mode has found.
+    #[must_use]
+    pub fn comparisons(&self) -> Arc<Comparisons> {
+        self.hub.comparisons.clone()
     }
 
     /// Takes no more messages, ends what is under way, closes the connections.

@@ -44,6 +44,8 @@ enum Broken {
 pub(super) enum Feed {
     /// Calls and casts to schedulers.
     Calls,
+    /// Copies of them.
+    Shadow,
     /// Notifications and reports of hosts.
     Notices,
 }
@@ -52,6 +54,7 @@ impl Feed {
     const fn name(self) -> &'static str {
         match self {
             Self::Calls => "calls",
+            Self::Shadow => "copies of calls",
             Self::Notices => "notifications",
         }
     }
@@ -122,7 +125,7 @@ impl Hub {
             ),
             _ => tracing::warn!(what, reason, "the message bus is away"),
         }
-        if feed == Feed::Calls {
+        if feed != Feed::Notices {
             self.status.set(Link::Away { reason });
         }
     }
@@ -133,7 +136,7 @@ impl Hub {
         let prepared = tokio::time::timeout(PATIENCE, self.prepare(feed, &connection)).await;
         let (channel, events, tags) = prepared.map_err(|_| Broken::Slow)??;
         tracing::info!(broker, "{} are consumed", feed.name());
-        if feed == Feed::Calls {
+        if feed != Feed::Notices {
             self.status.set(Link::Consuming { broker: broker.clone() });
         }
         Ok(Session { connection, channel, broker, events, tags })
@@ -156,6 +159,14 @@ impl Hub {
                     of(&topic, shared, shared_key.clone()),
                     of(&topic, own, own_key),
                     of(&fanout, names.fanout_queue(), shared_key),
+                ]
+            }
+            Feed::Shadow => {
+                let (topic, fanout) = (names.topic_exchange(None), names.fanout_exchange());
+                let key = vec![names.shared_queue().name];
+                vec![
+                    of(&topic, names.shadow_queue(), key.clone()),
+                    of(&fanout, names.fanout_queue(), key),
                 ]
             }
             Feed::Notices => {
@@ -182,7 +193,7 @@ impl Hub {
     ) -> lapin::Result<(Channel, Events, Vec<String>)> {
         let channel = connection.create_channel().await?;
         let prefetch = match feed {
-            Feed::Calls => self.options().rabbit_qos_prefetch_count,
+            Feed::Calls | Feed::Shadow => self.options().rabbit_qos_prefetch_count,
             Feed::Notices => NOTICES_AHEAD,
         };
         if let Ok(prefetch @ 1..) = u16::try_from(prefetch) {
@@ -228,7 +239,9 @@ impl Hub {
         let (arrivals, taken) = mpsc::unbounded_channel();
         let open = Arc::new(AtomicBool::new(true));
         let mut intake = match feed {
-            Feed::Calls => tokio::spawn(self.clone().take_in(taken, open.clone())),
+            Feed::Calls | Feed::Shadow => {
+                tokio::spawn(self.clone().take_in(feed, taken, open.clone()))
+            }
             Feed::Notices => tokio::spawn(self.clone().take_notices(taken, open.clone())),
         };
         let mut looks = Box::pin(self.look_at_queues(feed, channel.clone()));
@@ -293,7 +306,7 @@ impl Hub {
                 let tag = ShortString::from(tag.as_str());
                 channel.basic_cancel(tag, BasicCancelOptions::default()).await?;
             }
-            if feed == Feed::Calls && self.names.fanout_queue_is_ours() {
+            if feed != Feed::Notices && self.names.fanout_queue_is_ours() {
                 let name = ShortString::from(self.names.fanout_queue().name);
                 channel.queue_delete(name, QueueDeleteOptions::default()).await?;
             }

@@ -32,7 +32,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     /// A value that is no such object.
     pub fn object(place: &str, value: &'a Value, name: &str) -> Read<Self> {
-        object::fields(place, value, name, 1).map(|map| Self::of(place, map))
+        object::fields(place, value, name, object::major(name)).map(|map| Self::of(place, map))
     }
 
     /// The fields of an object that may be a versioned one or a plain one, as

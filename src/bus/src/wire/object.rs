@@ -9,6 +9,15 @@ const NAME: &str = "nova_object.name";
 const VERSION: &str = "nova_object.version";
 const DATA: &str = "nova_object.data";
 
+/// Objects of whose second major version we read the fields.
+const SECOND: [&str; 2] = ["Instance", "InstanceList"];
+
+/// The major version of an object whose fields we read.
+#[must_use]
+pub fn major(name: &str) -> u32 {
+    if SECOND.contains(&name) { 2 } else { 1 }
+}
+
 /// The fields of an object of this name and major version. Fields that are
 /// not known are passed over, so that objects of later minor versions are read.
 ///

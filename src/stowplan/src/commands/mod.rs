@@ -4,4 +4,5 @@ pub mod config;
 pub mod db;
 pub mod explain;
 mod server;
+pub mod shadow;
 pub mod snapshot;

@@ -97,6 +97,7 @@ impl Service {
             settings: self.settings.clone(),
             clock: Arc::new(clock::now),
             bus: bus.as_ref().map(Bus::status),
+            shadow: bus.as_ref().map(Bus::comparisons),
         };
         let tasks =
             background::start(self.runtime.handle(), &self.ledger, &self.scheduler, &self.settings);

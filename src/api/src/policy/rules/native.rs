@@ -35,4 +35,5 @@ pub const RULES: &[DefaultRule] = &[
     rule("stowplan:decisions:confirm", ADMIN_OR_SERVICE),
     rule("stowplan:explain:candidates", ADMIN_OR_SERVICE),
     rule("stowplan:snapshot:show", ADMIN_OR_SERVICE),
+    rule("stowplan:shadow:show", ADMIN_OR_SERVICE),
 ];

@@ -1,0 +1,1 @@
+"""Nova's clients, and what must come of them."""

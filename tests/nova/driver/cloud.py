@@ -49,6 +49,7 @@ class Cloud:
             "version": found["service"]["version"],
             # Those that hold an allocation are there by our own word.
             "instances": [it for it in found["instances"] if not self.held(it)],
+            # What our own claims make there, the host has not told.
             "io": found["figures"]["num_io_ops"] - found["figures"]["num_instances"],
             "failed": found["figures"]["failed_builds"],
         }[field]

@@ -13,6 +13,7 @@ import nova.conf  # noqa: E402  (needs the patch)
 from nova import config, context, exception, objects, rpc  # noqa: E402
 from nova.compute import utils  # noqa: E402
 from nova.network import model  # noqa: E402
+from nova.objects.service import SERVICE_VERSION  # noqa: E402,F401
 from nova.scheduler import rpcapi  # noqa: E402
 
 NOW = datetime.datetime(2026, 1, 2, 3, 4, 5, tzinfo=datetime.timezone.utc)
@@ -110,7 +111,7 @@ def tell_service(action, host, disabled=False, reason=None):
     objects.Service(
         admin(), id=5, uuid=str(uuid.uuid4()), host=host, binary="nova-compute", topic="compute",
         report_count=1, disabled=disabled, disabled_reason=reason, availability_zone=None,
-        last_seen_up=NOW, forced_down=False, version=66, **ROW)._send_notification(action)
+        last_seen_up=NOW, forced_down=False, **ROW)._send_notification(action)
 
 
 def tell_aggregate(action, it):
@@ -119,9 +120,17 @@ def tell_aggregate(action, it):
         context=admin(), aggregate=it, action=action, phase="end")
 
 
+def raised(error):
+    """An exception that was on its way."""
+    try:
+        raise error
+    except type(error) as caught:
+        return caught
+
+
 def tell_build(it, host, failed=False):
     """instance.create.end or instance.create.error."""
-    fault = exception.FlavorDiskTooSmall() if failed else None
+    fault = raised(exception.FlavorDiskTooSmall()) if failed else None
     utils.notify_about_instance_create(
         admin(), it, host, phase="error" if failed else "end", exception=fault,
         bdms=objects.BlockDeviceMappingList(objects=[]))

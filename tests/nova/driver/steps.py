@@ -8,6 +8,7 @@ from . import nova
 
 VM, OTHER = str(uuid.uuid4()), str(uuid.uuid4())
 HOSTS = ["cmp-1", "cmp-2"]
+SPARE = "cmp-3"  # a host without servers, which may go
 
 
 def calls(cloud):
@@ -45,7 +46,7 @@ def facts():
         ("service.update", lambda: nova.tell_service("update", one, True, "broken"),
          "cmp-1.reason", "broken"),
         ("service.update", lambda: nova.tell_service("update", one), "cmp-1.status", "enabled"),
-        ("service.create", lambda: nova.tell_service("create", two), "cmp-2.version", 66),
+        ("service.create", lambda: nova.tell_service("create", two), "cmp-2.version", nova.SERVICE_VERSION),
         ("update_instance_info", lambda: nova.cast(
             "update_instance_info", one, nova.objects.InstanceList(
                 objects=[nova.instance(VM, one)])), "cmp-1.instances", [VM]),
@@ -80,5 +81,5 @@ def facts():
          "aggregates", [["ssd", [two], {"ssd": "no"}]]),
         ("delete_aggregate", lambda: nova.cast("delete_aggregate", nova.aggregate([])),
          "aggregates", []),
-        ("service.delete", lambda: nova.tell_service("delete", one), "cmp-1.status", None),
+        ("service.delete", lambda: nova.tell_service("delete", SPARE), f"{SPARE}.status", None),
     ]

@@ -53,6 +53,9 @@ fn topic(record: &Record) -> Option<&'static str> {
         | Record::CallGone(_)
         | Record::Stamp(_)
         | Record::StampGone(_)
+        | Record::RequestKey(_)
+        | Record::RequestKeyGone(_)
+        | Record::RequestAnswer(_)
         | Record::Decision(_) => return None,
     })
 }

@@ -138,6 +138,8 @@ pub(super) fn header(
     };
     let mut header = said;
     header["count"] = json!(order.instances.len());
+    // What a claim changes comes later, others' changes between.
+    header["decided_on"] = json!(seq);
     if let Outcome::Found(_) = outcome
         && let Some(more) = order.instances.get(NAMED..).filter(|more| !more.is_empty())
     {

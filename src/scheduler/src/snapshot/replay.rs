@@ -46,6 +46,7 @@ pub struct Replay {
     /// What it is about.
     pub note: Option<String>,
     cloud: Arc<Cloud>,
+    now: Micros,
     request: SelectRequest,
     /// What is expected to come of it.
     pub expect: Option<ExpectedDecision>,
@@ -160,7 +161,8 @@ impl Replay {
         let request = item.get("request").unwrap_or(&Value::Null);
         let request = read_request(request.to_string().as_bytes())?;
         let id = text("id").unwrap_or_else(|| "without id".to_owned());
-        Ok(Self { id, note: text("note"), cloud, request, expect })
+        let now = cloud.now;
+        Ok(Self { id, note: text("note"), cloud, now, request, expect })
     }
 
     /// A recorded decision, to be made again on a cloud: what was recorded is
@@ -183,9 +185,7 @@ impl Replay {
             return Err(ReplayError::Version { id, version });
         }
         let request = read_request(body["request"].to_string().as_bytes())?;
-        // What a claim changes comes after the image that it was decided on.
-        let claims = item["outcome"] == "placed";
-        let made_on = item["seq"].as_i64().map(|seq| seq - i64::from(claims));
+        let made_on = item["header"]["decided_on"].as_i64();
         let note = (made_on != Some(cloud.seq)).then(|| {
             let made_on = made_on.unwrap_or_default();
             format!("made on sequence {made_on}, the snapshot is of {}", cloud.seq)
@@ -196,7 +196,9 @@ impl Replay {
             candidates: body["candidates"].as_u64().and_then(|count| count.try_into().ok()),
             servers: body["servers"].as_array().cloned().unwrap_or_default(),
         };
-        Ok(Self { id, note, cloud: cloud.clone(), request, expect: Some(expect) })
+        // By the time of the decision: hosts' signs of life have an age.
+        let now = item["created"].as_i64().map_or(cloud.now, Micros);
+        Ok(Self { id, note, cloud: cloud.clone(), now, request, expect: Some(expect) })
     }
 
     /// Decides it, on settings: those of `base`, then the cloud's, then
@@ -219,8 +221,7 @@ impl Replay {
         }
         let engine = Engine::new(&settings)?;
         let order = Order::check(self.request.clone(), ("", ""), 0)?;
-        let means =
-            Means { engine: &engine, settings: &settings, order: &order, now: self.cloud.now };
+        let means = Means { engine: &engine, settings: &settings, order: &order, now: self.now };
         match decide(&self.cloud.image, means) {
             Ok(decided) => Ok(placed(&order, decided)),
             Err(Failure::NoHost(refused)) => Ok(no_valid_host(means, *refused)),

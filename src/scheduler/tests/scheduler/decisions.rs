@@ -16,11 +16,13 @@ async fn a_decision_tells_filters_and_weights() {
     let mut silent = host(64);
     silent["service"] = json!({"last_seen_up": 5});
     cloud.report("silent", silent).await;
+    let decided_on = cloud.image().seq();
     let answer = cloud.select(small()).await;
     let decision =
         cloud.scheduler.decision(&answer.decision_id.unwrap().to_string()).await.unwrap();
     assert_eq!((decision.kind.as_str(), decision.outcome.as_str()), ("servers", "placed"));
     assert_eq!(decision.seq, cloud.image().seq());
+    assert_eq!(decision.header["decided_on"], decided_on);
     assert_eq!(decision.seed, answer.seed);
     assert_eq!(decision.header["hosts"][0]["host"], answer.selections[0].destination.host);
 

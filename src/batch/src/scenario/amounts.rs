@@ -42,7 +42,8 @@ impl AmountsInput {
         let mut amounts = Amounts::new();
         for name in self.names() {
             let dim = dims.ix(name).ok_or_else(|| format!("{name:?} is not in resource_map"))?;
-            let quantity = quantity(dim, &self.0[name])?;
+            let read = quantity(dim, &self.0[name]);
+            let quantity = read.map_err(|fault| format!("{name}: {fault}"))?;
             amounts.set(dim, quanta(quantity, dims.quantum(dim)));
         }
         Ok(amounts)

@@ -88,22 +88,24 @@ impl Builder<'_> {
         names.binary_search(&name).ok().map(|place| HostIx(place as u32))
     }
 
-    fn amounts(&self, input: &AmountsInput) -> Result<Amounts, BatchFailure> {
-        input.charged(&self.dims).map_err(BatchFailure::Input)
+    /// Amounts of something, which is named where they cannot be.
+    fn amounts(&self, of: &str, input: &AmountsInput) -> Result<Amounts, BatchFailure> {
+        input.charged(&self.dims).map_err(|fault| BatchFailure::Input(format!("{of}: {fault}")))
     }
 
     fn queue(&mut self, input: &QueueInput) -> Result<(), BatchFailure> {
         let state = input.state.as_deref();
+        let of = |field: &str| format!("queue {:?}, {field}", input.name);
         let queue = Queue {
             priority: input.priority,
             open: matches!(state, None | Some("" | "Open")),
             weight: input.weight,
             capability: match input.capability.is_empty() {
                 true => None,
-                false => Some(self.amounts(&input.capability)?),
+                false => Some(self.amounts(&of("capability"), &input.capability)?),
             },
-            deserved: self.amounts(&input.deserved)?,
-            guarantee: self.amounts(&input.guarantee.resource)?,
+            deserved: self.amounts(&of("deserved"), &input.deserved)?,
+            guarantee: self.amounts(&of("guarantee"), &input.guarantee.resource)?,
             reclaimable: input.reclaimable,
             parent: input.parent.clone(),
             hierarchy: input.hierarchy.clone(),
@@ -129,7 +131,10 @@ impl Builder<'_> {
             census: Census::default(),
         };
         let min_resources = match &input.min_resources {
-            Some(amounts) => Some(self.amounts(amounts)?),
+            Some(amounts) => {
+                let of = format!("job {:?}, min_resources", input.name);
+                Some(self.amounts(&of, amounts)?)
+            }
             None => None,
         };
         let id = input.id();
@@ -173,7 +178,8 @@ impl Builder<'_> {
         input: &TaskInput,
         protected: bool,
     ) -> Result<(), BatchFailure> {
-        let mut request = self.amounts(&input.requests)?;
+        let of = format!("task {:?}, requests", input.name);
+        let mut request = self.amounts(&of, &input.requests)?;
         request.set(DimIx::PODS, 1);
         let status = input.status().map_err(BatchFailure::Input)?;
         let host = self.host(&input.node).filter(|_| status.is_on_host());

@@ -35,7 +35,9 @@ pub(super) fn world(
             ..HostFacts::default()
         };
         table.upsert(ix, HostRow { facts, figures, ..HostRow::default() });
-        let amounts = node.allocatable.whole(dims).map_err(BatchFailure::Input)?;
+        let amounts = node.allocatable.whole(dims).map_err(|fault| {
+            BatchFailure::Input(format!("node {:?}, allocatable: {fault}", node.name))
+        })?;
         let mut sources = Sources::default();
         for (dim, capacity) in amounts.iter() {
             sources.push(Source {

@@ -7,13 +7,14 @@
 mod build;
 mod columns;
 mod source;
+mod steps;
 mod view;
 
 use crate::amounts::{Amounts, DimIx, Dims};
 pub use columns::{Columns, Kind};
 pub use source::{Pick, Picks, Source, Sources};
 use std::sync::Arc;
-use stowplan_engine::{Figure, HostIx, HostSet, HostTable, HostView};
+use stowplan_engine::{HostIx, HostSet, HostTable, HostView};
 use stowplan_model::Uuid;
 
 /// Fresh news of hosts, from wherever the world was built.
@@ -164,59 +165,6 @@ impl World {
         self.releasing > 0
     }
 
-    /// Takes a request from what is left on a host; none when it does not fit.
-    pub fn take(&mut self, host: HostIx, request: &Amounts) -> Option<Picks> {
-        if !request.fits(|dim| self.columns.idle(dim, host)) {
-            return None;
-        }
-        let picks = self.sources_of(host).pick(request)?;
-        self.hold(host, request, &picks, 1);
-        Some(picks)
-    }
-
-    /// Gives back what [`World::take`] took.
-    pub fn give_back(&mut self, host: HostIx, request: &Amounts, picks: &[Pick]) {
-        self.hold(host, request, picks, -1);
-    }
-
-    /// Promises a request what will be left on a host, or takes the promise
-    /// back (`sign` -1).
-    pub fn promise(&mut self, host: HostIx, request: &Amounts, sign: i64) {
-        self.columns.add(Kind::Pipelined, host, request, sign);
-        self.touched.push(host);
-    }
-
-    /// Notes that what a task holds, counted as used already, is being given
-    /// back.
-    pub fn release(&mut self, host: HostIx, held: &Amounts) {
-        self.columns.add(Kind::Releasing, host, held, 1);
-        self.releasing += 1;
-        self.touched.push(host);
-    }
-
-    /// Takes what a task holds away from it, or lets it keep it after all
-    /// (`sign` -1): it is being given back.
-    pub fn evict(&mut self, host: HostIx, held: &Amounts, sign: i64) {
-        self.columns.add(Kind::Releasing, host, held, sign);
-        self.columns.add(Kind::Evicted, host, held, sign);
-        self.releasing = self.releasing.saturating_add_signed(sign as isize);
-        self.touched.push(host);
-    }
-
-    /// Counts what a task holds that was there before this session, even where
-    /// that is more than the host has.
-    pub fn occupy(&mut self, host: HostIx, held: &Amounts) {
-        self.columns.add(Kind::Used, host, held, 1);
-        self.touched.push(host);
-    }
-
-    /// Counts the padding of a task that stays on a host, or that no longer
-    /// does (`sign` -1).
-    pub fn pad(&mut self, host: HostIx, padding: &Amounts, sign: i64) {
-        self.columns.add(Kind::Padding, host, padding, sign);
-        self.touched.push(host);
-    }
-
     /// How many changes there were so far.
     #[must_use]
     pub fn changes(&self) -> usize {
@@ -227,52 +175,6 @@ impl World {
     #[must_use]
     pub fn touched_since(&self, seen: usize) -> &[HostIx] {
         self.touched.get(seen..).unwrap_or_default()
-    }
-
-    /// Puts in what a host has, as read from where the world comes from. What
-    /// was taken before has to be held again.
-    pub fn load(&mut self, host: HostIx, state: HostState) {
-        for (dim, _) in self.dims.iter() {
-            let sources = state.sources.of(dim);
-            // What one source holds above its capacity takes nothing from the
-            // others.
-            let used = match sources {
-                [one] => one.used,
-                many => many.iter().map(|source| source.used.min(source.capacity)).sum(),
-            };
-            let capacity = sources.iter().map(|source| source.capacity).sum();
-            self.columns.set(Kind::Allocatable, dim, host, capacity);
-            self.columns.set(Kind::Used, dim, host, used);
-        }
-        for figure in Figure::ALL {
-            self.table.set_figure(host, figure, state.figures.get(figure));
-        }
-        if state.sources.are_plain() {
-            self.plain.insert(host);
-        } else {
-            self.plain.remove(host);
-        }
-        if let Some(sources) = self.sources.get_mut(host.index()) {
-            *sources = state.sources;
-        }
-        self.touched.push(host);
-    }
-
-    /// Holds what was taken once more, after [`World::load`].
-    pub fn hold_again(&mut self, host: HostIx, request: &Amounts, picks: &[Pick]) {
-        self.hold(host, request, picks, 1);
-    }
-
-    fn hold(&mut self, host: HostIx, request: &Amounts, picks: &[Pick], sign: i64) {
-        self.columns.add(Kind::Used, host, request, sign);
-        if let Some(sources) = self.sources.get_mut(host.index()) {
-            sources.apply(picks, sign);
-        }
-        for (figure, change) in view::figures(&self.dims, request) {
-            let value = self.table.figure(figure, host);
-            self.table.set_figure(host, figure, value + sign * change);
-        }
-        self.touched.push(host);
     }
 
     fn sources_of(&self, host: HostIx) -> &Sources {

@@ -66,7 +66,9 @@ impl Hub {
                     Ok(changed) => self.status.add(Counter::Facts, u64::from(changed)),
                     Err(WriteError::Refused(error)) => passed_over(&said, &error),
                     Err(WriteError::Unavailable(Unavailable::Closing)) => return false,
-                    Err(WriteError::Unavailable(_)) if tries < TRIES => {
+                    Err(WriteError::Unavailable(
+                        Unavailable::Database { .. } | Unavailable::Overloaded { .. },
+                    )) if tries < TRIES => {
                         tries += 1;
                         tokio::time::sleep(PAUSE).await;
                         continue;

@@ -59,6 +59,10 @@ impl Hub {
             Err(error) => return self.refuse(delivery, &queue, error.to_string()).await,
         };
         let message = Message::read(fields);
+        if !message.is_kept() {
+            let reason = "an id is longer than 255 bytes".to_owned();
+            return self.refuse(delivery, &queue, reason).await;
+        }
         let copy = message.unique_id.as_ref().is_some_and(|id| self.duplicates.knows(id));
         // One that is not acknowledged comes again, here or elsewhere.
         if !matches!(delivery.acker.ack(BasicAckOptions::default()).await, Ok(true)) {

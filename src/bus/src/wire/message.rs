@@ -8,6 +8,11 @@ use super::times;
 /// The version of a message that names none.
 const DEFAULT_VERSION: &str = "1.0";
 
+/// The longest id that is kept.
+const MAX_ID: usize = 255;
+/// The longest id of a request that is kept.
+const MAX_REQUEST: usize = 64;
+
 /// A call or cast.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
@@ -54,6 +59,14 @@ pub struct Context {
 }
 
 impl Message {
+    /// Whether its ids are such that an answer can be kept and sent.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        let fits = |text: &str| text.len() <= MAX_ID;
+        self.unique_id.as_deref().is_none_or(fits)
+            && self.caller.as_ref().is_none_or(|it| fits(&it.msg_id) && fits(&it.reply_queue))
+    }
+
     /// Reads what an envelope holds. Nothing of it is required: what is missing
     /// is found out when the method is looked for.
     #[must_use]
@@ -98,10 +111,11 @@ impl Context {
         let text = |name: &str| {
             fields.get(name).and_then(Value::as_str).map(str::to_owned).unwrap_or_default()
         };
+        let short = |name: &str, most: usize| -> String { text(name).chars().take(most).collect() };
         Self {
-            request_id: text("_context_request_id"),
-            project_id: text("_context_project_id"),
-            user_id: text("_context_user_id"),
+            request_id: short("_context_request_id", MAX_REQUEST),
+            project_id: short("_context_project_id", MAX_ID),
+            user_id: short("_context_user_id", MAX_ID),
             time: times::read(&text("_context_timestamp")),
         }
     }
@@ -129,6 +143,16 @@ mod tests {
         assert_eq!((caller.reply_queue.as_str(), caller.patience), ("reply_b", Some(60)));
         assert_eq!(message.context.time, Some(Micros(1_795_998_678_930_608)));
         assert!(!format!("{message:?}").contains("geheim"));
+    }
+
+    #[test]
+    fn ids_have_bounds() {
+        let mut long = Map::new();
+        long.insert("_msg_id".to_owned(), "x".repeat(256).into());
+        long.insert("_context_request_id".to_owned(), "r".repeat(1000).into());
+        let message = Message::read(long);
+        assert!(!message.is_kept());
+        assert_eq!(message.context.request_id.len(), 64);
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod rules;
 mod write;
 
 pub use members::{Joined, add_host, add_known_host, remove_host};
+pub(crate) use rules::check;
 pub use write::{
     AggregateUpdate, MetadataUpdate, NewAggregate, create_aggregate, delete_aggregate,
     read_new_aggregate, read_update, update_aggregate,

@@ -14,6 +14,14 @@ use crate::select::CONSUMER_TYPE;
 /// The longest name, key or value.
 const MAX_TEXT: usize = 255;
 
+/// Checks what an aggregate is called and what is said of it.
+pub(crate) fn check(errors: &mut FieldErrors, own: &str, all: &BTreeMap<String, String>) {
+    name(errors, own);
+    for (key, value) in all {
+        metadata(errors, key, value);
+    }
+}
+
 /// Checks the name of an aggregate.
 pub(super) fn name(errors: &mut FieldErrors, name: &str) {
     let fits = (1..=MAX_TEXT).contains(&name.chars().count());

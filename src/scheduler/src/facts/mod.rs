@@ -6,6 +6,7 @@
 
 mod aggregates;
 mod builds;
+mod check;
 mod groups;
 mod hosts;
 mod instances;
@@ -188,8 +189,10 @@ impl Fact {
 /// changes nothing. Gives whether anything changed but the stamps.
 ///
 /// # Errors
-/// A host that is not known, or what the ledger's rules forbid.
+/// Fields that cannot be, a host that is not known, or what the ledger's rules
+/// forbid.
 pub fn learn(image: &Image, said: &Said, now: Micros) -> Result<(Change, bool), SchedulerError> {
+    check::check(&said.fact)?;
     let mut lesson = stamps::Lesson::new(image, said.at, now);
     match &said.fact {
         Fact::Metrics { place, host_ip, metrics } => {

@@ -10,6 +10,7 @@ mod write;
 
 pub use members::{join, leave, living_members};
 pub use quota::create_group_within;
+pub(crate) use write::is_policy;
 pub use write::{NewGroup, Policy, create_group, delete_group, read_new_group};
 
 use std::sync::Arc;

@@ -41,6 +41,13 @@ impl Policy {
     }
 }
 
+/// Whether a text is the name of a policy.
+pub(crate) fn is_policy(text: &str) -> bool {
+    use Policy as P;
+    let all = [P::Affinity, P::AntiAffinity, P::SoftAffinity, P::SoftAntiAffinity];
+    all.iter().any(|policy| policy.as_str() == text)
+}
+
 /// A server group that is to be.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default)]

@@ -20,6 +20,8 @@ pub const MAX_ALTERNATES: i64 = 100;
 const MAX_AMOUNT: i64 = 2_147_483_647;
 /// PCI devices of one request at most.
 const MAX_DEVICES: i64 = 256;
+/// The longest project or user.
+const MAX_OWNER: usize = 255;
 /// The longest suffix of a request group.
 const MAX_SUFFIX: usize = 64;
 
@@ -91,6 +93,14 @@ impl Order {
                 "group.rules.max_server_per_host",
                 &limit,
                 "a whole number of at least 1",
+            );
+        }
+        for (field, owner) in [("project_id", &asked.project_id), ("user_id", &asked.user_id)] {
+            errors.require(
+                owner.as_ref().is_none_or(|id| id.chars().count() <= MAX_OWNER),
+                field,
+                owner,
+                format!("at most {MAX_OWNER} characters"),
             );
         }
         let hint = Hinted::check(&mut errors, &asked);

@@ -1,6 +1,6 @@
 //! How a connection is made: the brokers in turn, with a pause that grows.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lapin::types::ReplyCode;
@@ -12,6 +12,8 @@ use super::address::{self, UnreadableFile};
 
 /// How long a broker may take to greet: the library itself would wait for ever.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// The longest pause, in seconds, after brokers that refuse at once.
+const SOON: f64 = 8.0;
 /// How long a closing connection is waited for.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -47,6 +49,8 @@ pub struct Dialler {
     name: String,
     /// The broker that is tried next.
     next: AtomicUsize,
+    /// Whether the last one tried took us and then kept silent.
+    silent: AtomicBool,
 }
 
 impl Dialler {
@@ -55,7 +59,7 @@ impl Dialler {
     pub fn new(url: TransportUrl, options: Rabbit, name: String) -> Self {
         // As the peers: the first broker is drawn once.
         let first = fastrand::usize(..url.brokers.len().max(1));
-        Self { url, options, name, next: AtomicUsize::new(first) }
+        Self { url, options, name, next: AtomicUsize::new(first), silent: AtomicBool::new(false) }
     }
 
     /// The options of connections.
@@ -77,6 +81,7 @@ impl Dialler {
         let broker = &self.url.brokers[turn % count];
         let said = broker.to_string();
         let made = self.dial(address::uri(&self.url, broker, &self.options)).await;
+        self.silent.store(matches!(made, Err(Dial::Slow)), Ordering::Relaxed);
         if made.is_err() {
             self.next.store(turn.wrapping_add(1) % count, Ordering::Relaxed);
         }
@@ -120,7 +125,13 @@ impl Dialler {
         let Rabbit { rabbit_retry_interval, rabbit_retry_backoff, rabbit_interval_max, .. } =
             self.options;
         let pause = rabbit_retry_interval + rabbit_retry_backoff * f64::from(rounds - 1);
-        let pause = pause.min(rabbit_interval_max);
+        // Each try at a silent broker leaves something behind until it speaks; one
+        // that refuses costs nothing, and is to be found soon when it is back.
+        let most = match self.silent.load(Ordering::Relaxed) {
+            true => rabbit_interval_max,
+            false => rabbit_interval_max.min(SOON),
+        };
+        let pause = pause.min(most);
         Duration::from_secs_f64(pause * (0.75 + fastrand::f64() / 4.0))
     }
 }
@@ -162,5 +173,45 @@ pub(crate) async fn goodbye(connection: &Connection) {
     let close = connection.close(NORMAL, "goodbye".into());
     if !matches!(tokio::time::timeout(GOODBYE, close).await, Ok(Ok(()))) {
         tracing::debug!("a connection to the message bus was not closed in good order");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+
+    fn dialler(brokers: &str) -> Dialler {
+        let url = TransportUrl::parse(&format!("rabbit://{brokers}/")).unwrap();
+        Dialler::new(url, Rabbit::default(), "test".to_owned())
+    }
+
+    #[test]
+    fn the_pause_grows_with_each_round_over_all_brokers() {
+        let two = dialler("a,b");
+        assert_eq!(two.pause(0), Duration::from_secs(1));
+        assert_eq!(two.pause(1), Duration::ZERO);
+        for (failures, least, most) in [(2, 0.75, 1.0), (4, 2.25, 3.0), (40, 6.0, 8.0)] {
+            let pause = two.pause(failures).as_secs_f64();
+            assert!((least..=most).contains(&pause), "{failures}: {pause}");
+        }
+        two.silent.store(true, Ordering::Relaxed);
+        let pause = two.pause(60).as_secs_f64();
+        assert!((22.5..=30.0).contains(&pause), "{pause}");
+    }
+
+    #[tokio::test]
+    async fn brokers_are_tried_in_turn() {
+        let two = dialler("127.0.0.1:1,127.0.0.1:2");
+        let mut tried = Vec::new();
+        for _ in 0..4 {
+            match two.connect().await {
+                Err(Failed::Unreachable { broker, .. }) => tried.push(broker),
+                _ => panic!("nobody listens there"),
+            }
+        }
+        assert_ne!(tried[0], tried[1]);
+        assert_eq!(tried[..2], tried[2..]);
     }
 }

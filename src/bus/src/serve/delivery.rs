@@ -24,8 +24,9 @@ const MISSING: Duration = Duration::from_secs(10);
 const FORGOTTEN: Duration = Duration::from_secs(60);
 /// Missing queues that are remembered, as the peer.
 const MEMORY: usize = 200;
-/// Deliveries are noted together, after this.
-const GATHERING: Duration = Duration::from_millis(50);
+/// Deliveries are noted together, after this: one that is lost with the process is
+/// delivered once more.
+const GATHERING: Duration = Duration::from_millis(200);
 /// Answers that may be under way; beyond that one try is all.
 const MANY: usize = 4096;
 /// An answer that nobody delivers any more is taken up after this.

@@ -62,7 +62,7 @@ section! {
         rabbit_retry_interval: f64 = 1.0, min(0.1), max(60.0);
         /// Seconds by which that wait grows with each round.
         rabbit_retry_backoff: f64 = 2.0, min(0.0), max(60.0);
-        /// Seconds of that wait at most.
+        /// Seconds of that wait at most; 8 where brokers refuse at once.
         rabbit_interval_max: f64 = 30.0, min(1.0), max(300.0);
         /// Declare queues with x-ha-policy=all, for brokers that mirror by it.
         rabbit_ha_queues: bool = false;

@@ -99,13 +99,15 @@ fn path(
     Ok(path)
 }
 
+/// Adds the books of each leaf to those of all that it is a part of; only
+/// leaves have jobs of their own.
 fn add_up(state: &State, entries: &mut [Entry]) {
-    for queue in state.queues() {
+    let leaves: Vec<QueueIx> =
+        state.queues().filter(|queue| entries[queue.index()].is_leaf).collect();
+    for queue in leaves {
         let own = entries[queue.index()].books.clone();
-        if own.has_jobs {
-            for above in entries[queue.index()].path.clone() {
-                entries[above.index()].books.add(&own);
-            }
+        for above in entries[queue.index()].path.clone() {
+            entries[above.index()].books.add(&own);
         }
     }
 }

@@ -1,14 +1,12 @@
 //! What every handler works with.
 
 use crate::policy::{Policy, PolicyFault, PolicySource};
-use actix_web::rt::task::JoinError;
 use arc_swap::{ArcSwap, Guard};
 use std::sync::Arc;
 use stowplan_config::Settings;
 use stowplan_ledger::Ledger;
 use stowplan_model::Micros;
 use stowplan_scheduler::Scheduler;
-use tokio::sync::Semaphore;
 
 /// The clock of the service: now, in microseconds since the epoch.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
@@ -35,8 +33,6 @@ pub struct Shared {
     /// What the surfaces stand on.
     pub api: ApiState,
     policy: PolicySource,
-    /// Permits for computations that would hold up a worker.
-    heavy: Semaphore,
 }
 
 impl Shared {
@@ -46,8 +42,7 @@ impl Shared {
     /// When there is a policy file that cannot be used.
     pub fn new(api: ApiState) -> Result<Self, PolicyFault> {
         let policy = PolicySource::open(&api.settings.load().oslo_policy)?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Ok(Self { policy, heavy: Semaphore::new(threads), api })
+        Ok(Self { policy, api })
     }
 
     /// Who may do what, at the moment.
@@ -59,19 +54,5 @@ impl Shared {
     #[must_use]
     pub fn now(&self) -> Micros {
         (self.api.clock)()
-    }
-
-    /// Runs a computation of more than a fraction of a millisecond beside the
-    /// workers, no more of them at once than there are processors.
-    ///
-    /// # Errors
-    /// When the computation broke off.
-    pub async fn beside<T, F>(&self, work: F) -> Result<T, JoinError>
-    where
-        T: Send + 'static,
-        F: FnOnce() -> T + Send + 'static,
-    {
-        let _permit = self.heavy.acquire().await.ok();
-        actix_web::rt::task::spawn_blocking(work).await
     }
 }

@@ -1,5 +1,7 @@
 //! Which hosts a request leaves to the filters at all.
 
+use std::collections::HashSet;
+
 use crate::reason::Reason;
 use crate::request::CheckedRequest;
 use crate::set::HostSet;
@@ -38,7 +40,7 @@ pub fn preselect(request: &CheckedRequest, view: &dyn HostView, hosts: &[HostIx]
         rules.push((Rule::In(named(view, names)), Reason::NotForced));
     }
     if let Some(nodes) = listed(&request.force_nodes) {
-        rules.push((Rule::Nodes(nodes.to_vec()), Reason::NotForced));
+        rules.push((Rule::Nodes(nodes.iter().cloned().collect()), Reason::NotForced));
     }
     if rules.is_empty() {
         return Preselection { hosts: hosts.to_vec(), removed: Vec::new(), filters_skipped: false };
@@ -75,7 +77,7 @@ enum Rule {
     Exactly(String, Option<String>),
     In(HostSet),
     NotIn(HostSet),
-    Nodes(Vec<String>),
+    Nodes(HashSet<String>),
 }
 
 impl Rule {

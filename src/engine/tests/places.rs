@@ -235,3 +235,34 @@ fn many_cells_that_do_not_fit_together_end_in_time() {
         "no place for the server's NUMA cells was found in 100000 tries, the most that are made"
     );
 }
+
+#[test]
+fn sets_of_cells_are_tried_once_whatever_their_order() {
+    let mut cells: Vec<Value> = (0..12).map(cell).collect();
+    cells[11]["network_metadata"] = json!({"physnets": ["far"]});
+    let table = table(&cells, json!([]));
+    let wanted: Vec<Value> =
+        (0..6).map(|id| json!({"id": id, "cpuset": [id], "memory": 1})).collect();
+    let request = request(json!({
+        "numa_topology": {"cells": wanted}, "network_metadata": {"physnets": ["far"]},
+    }));
+    assert_eq!(filtered(&table, &request, &Offers::default()), Ok(vec![0]));
+}
+
+#[test]
+fn a_search_that_finds_nothing_is_given_up() {
+    // The only cell with the network takes no memory.
+    let mut cells: Vec<Value> = (0..24).map(cell).collect();
+    cells[23]["network_metadata"] = json!({"physnets": ["far"]});
+    cells[23]["memory"] = json!(0);
+    let table = table(&cells, json!([]));
+    let wanted: Vec<Value> =
+        (0..12).map(|id| json!({"id": id, "cpuset": [id], "memory": 1})).collect();
+    let request = request(json!({
+        "numa_topology": {"cells": wanted}, "network_metadata": {"physnets": ["far"]},
+    }));
+    let mut offers = Offers::default();
+    offers.list(HOST, vec![Mappings::new(); 50]);
+    let why = filtered(&table, &request, &offers).unwrap_err();
+    assert!(why.contains("in 100000 tries"), "{why}");
+}

@@ -2,7 +2,6 @@
 //! afterwards, outside journal and head, and both are read from the database.
 
 use crate::{Ledger, error::Unavailable, rows::DecisionRow};
-use serde_json::Value;
 use stowplan_db::{
     Connection, DbErr,
     entity::decision::{Column, Entity, Model},
@@ -58,11 +57,15 @@ impl Ledger {
         let find = Entity::find_by_id(id.to_string());
         let row =
             self.shared.beside(|connection| async move { find.one(connection.reader()).await });
-        row.await?.map(stored).transpose()
+        let Some(row) = row.await? else { return Ok(None) };
+        let Model { id, request_id, seq, seed, kind, outcome, header: said, body, created_us } =
+            row;
+        let header = header((created_us, id, request_id, seq, seed, kind, outcome, said))?;
+        Ok(Some(StoredDecision { header, body }))
     }
 
     /// The decisions made for a request, newest first, at most `limit`; of all
-    /// requests if none is named. Bodies are included.
+    /// requests if none is named. Bodies are not read.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -70,15 +73,15 @@ impl Ledger {
         &self,
         request_id: Option<&str>,
         limit: u64,
-    ) -> Result<Vec<StoredDecision>, Unavailable> {
-        let mut find = Entity::find().order_by_desc(Column::CreatedUs).order_by_desc(Column::Id);
+    ) -> Result<Vec<DecisionRow>, Unavailable> {
+        let mut find = newest_first().columns(HEADER);
         if let Some(request_id) = request_id {
             find = find.filter(Column::RequestId.eq(request_id));
         }
-        let find = find.limit(limit);
+        let find = find.limit(limit).into_tuple::<Header>();
         let rows =
             self.shared.beside(|connection| async move { find.all(connection.reader()).await });
-        rows.await?.into_iter().map(stored).collect()
+        rows.await?.into_iter().map(header).collect()
     }
 
     /// Forgets all decisions but the newest `max_rows` that were made at
@@ -153,18 +156,23 @@ async fn forget(connection: &Connection, which: Condition) -> Result<u64, DbErr>
     Ok(gone.rows_affected)
 }
 
-fn stored(row: Model) -> Result<StoredDecision, Unavailable> {
-    let id = Uuid::parse_str(&row.id).map_err(|error| Unavailable::fault(&error))?;
-    let header: Value = serde_json::from_str(&row.header).map_err(Unavailable::encoding)?;
-    let header = DecisionRow {
-        id,
-        request_id: row.request_id,
-        seq: row.seq,
-        seed: row.seed.cast_unsigned(),
-        kind: row.kind,
-        outcome: row.outcome,
-        header,
-        created: Micros(row.created_us),
-    };
-    Ok(StoredDecision { header, body: row.body })
+/// The columns of a header beside those of an [`Edge`], which come first.
+const HEADER: [Column; 6] =
+    [Column::RequestId, Column::Seq, Column::Seed, Column::Kind, Column::Outcome, Column::Header];
+
+/// A header as it is read.
+type Header = (i64, String, String, i64, i64, String, String, String);
+
+fn header(row: Header) -> Result<DecisionRow, Unavailable> {
+    let (created, id, request_id, seq, seed, kind, outcome, said) = row;
+    Ok(DecisionRow {
+        id: Uuid::parse_str(&id).map_err(|error| Unavailable::fault(&error))?,
+        request_id,
+        seq,
+        seed: seed.cast_unsigned(),
+        kind,
+        outcome,
+        header: serde_json::from_str(&said).map_err(Unavailable::encoding)?,
+        created: Micros(created),
+    })
 }

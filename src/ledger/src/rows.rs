@@ -5,7 +5,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use stowplan_model::{Inventory, Micros, Uuid, host::HostReport};
+use stowplan_model::{
+    Inventory, Micros, Uuid,
+    host::{HostReport, ServiceReport},
+};
 
 /// A resource class or trait that exists.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -187,6 +190,9 @@ impl HostRow {
     }
 }
 
+/// The program of services that run servers.
+pub const COMPUTE_BINARY: &str = "nova-compute";
+
 /// A service of a host (nova-compute, as a rule).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServiceRow {
@@ -214,6 +220,24 @@ pub struct ServiceRow {
     pub created: Micros,
     /// When its row was last changed.
     pub updated: Micros,
+}
+
+impl ServiceRow {
+    /// The service as a host's report tells of it.
+    #[must_use]
+    pub fn as_report(&self) -> ServiceReport {
+        ServiceReport {
+            uuid: Some(self.uuid),
+            binary: Some(self.binary.clone()),
+            version: self.version,
+            disabled: self.disabled,
+            disabled_reason: self.disabled_reason.clone(),
+            forced_down: self.forced_down,
+            last_seen_up: self.last_seen,
+            created_at: Some(self.created),
+            zone: self.zone.clone(),
+        }
+    }
 }
 
 /// A host aggregate (Nova's: hosts with metadata).

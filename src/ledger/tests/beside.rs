@@ -36,7 +36,7 @@ async fn decide(ledger: &Ledger, row: DecisionRow) {
 
 async fn kept(ledger: &Ledger) -> Vec<u128> {
     let all = ledger.decisions(None, 100).await.unwrap();
-    all.iter().map(|stored| stored.header.id.as_u128()).collect()
+    all.iter().map(|stored| stored.id.as_u128()).collect()
 }
 
 /// Keeps an answer under a key, or forgets the key.
@@ -100,7 +100,8 @@ async fn decisions_are_kept_found_and_forgotten_the_oldest_first() {
         assert_eq!(stored.body, Some(body));
         assert_eq!(ledger.decision(Uuid::from_u128(9)).await.unwrap(), None);
         let even = ledger.decisions(Some("req-0"), 2).await.unwrap();
-        assert_eq!(even.iter().map(|s| s.header.id.as_u128()).collect::<Vec<_>>(), [6, 4]);
+        assert_eq!(even[1], decision(4, 30));
+        assert_eq!(even.iter().map(|s| s.id.as_u128()).collect::<Vec<_>>(), [6, 4]);
 
         assert_eq!(ledger.trim_decisions(u64::MAX, Micros(10)).await.unwrap(), 0);
         assert_eq!(ledger.trim_decisions(u64::MAX, Micros(11)).await.unwrap(), 1);

@@ -165,15 +165,13 @@ async fn after_one_has_waited_in_vain_the_next_are_told_at_once_until_writes_suc
         assert!(held.move_head(known, known + 1, "held").await.unwrap());
         assert_eq!(ledger.trouble(), None);
         // One in vain with all its tries, the next with one.
-        for least in [3, 1] {
-            let began = Instant::now();
+        for tries in ["after 3 tries", "after one try"] {
             let error = add(&ledger, "CUSTOM_A").await.unwrap_err();
             let WriteError::Unavailable(Unavailable::Database { reason }) = error else {
                 panic!("{error}");
             };
             assert_eq!(ledger.trouble().as_deref(), Some(&reason));
-            let seconds = began.elapsed().as_secs();
-            assert!((least..least + 2).contains(&seconds), "{seconds} s, not {least}");
+            assert!(reason.contains(tries), "{reason}");
         }
         held.rollback().await.unwrap();
         // Nobody writes, and it is found out all the same.

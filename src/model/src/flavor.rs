@@ -1,5 +1,6 @@
 //! What a server asks for: the flavor, with its extra specs in their order.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{self, MapAccess, Visitor};
@@ -72,6 +73,12 @@ impl ExtraSpecs {
         self.0.iter().map(|(k, v)| (k.as_str(), v.as_str()))
     }
 
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -111,12 +118,17 @@ impl<'de> Deserialize<'de> for ExtraSpecs {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut specs = ExtraSpecs::default();
+                let (mut specs, mut places) = (Vec::new(), HashMap::new());
                 while let Some(key) = map.next_key::<String>()? {
                     let Text(value) = map.next_value()?;
-                    specs.insert(key, value);
+                    let place = *places.entry(key.clone()).or_insert(specs.len());
+                    if place == specs.len() {
+                        specs.push((key, value));
+                    } else {
+                        specs[place].1 = value;
+                    }
                 }
-                Ok(specs)
+                Ok(ExtraSpecs(specs))
             }
         }
 
@@ -177,6 +189,12 @@ mod tests {
         assert_eq!(pairs, [("z", "1"), ("a", "2"), ("m", "4.0")]);
         let again = serde_json::to_string(&specs).unwrap();
         assert_eq!(again, r#"{"z":"1","a":"2","m":"4.0"}"#);
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_keeps_its_place_and_takes_the_later_value() {
+        let specs: ExtraSpecs = serde_json::from_str(r#"{"a":"1","b":"2","a":"3"}"#).unwrap();
+        assert_eq!(specs.iter().collect::<Vec<_>>(), [("a", "3"), ("b", "2")]);
     }
 
     #[test]

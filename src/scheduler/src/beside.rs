@@ -21,13 +21,27 @@ impl Beside {
     /// Runs a computation beside the calling thread.
     ///
     /// # Errors
-    /// When it broke off, because the service is stopping or for a fault.
+    /// When the service is stopping; or when the computation broke off, which is
+    /// logged under the id that the error has.
     pub async fn run<T, F>(&self, work: F) -> Result<T, Unavailable>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
         let _permit = self.permits.acquire().await.map_err(|_| Unavailable::Closing)?;
-        tokio::task::spawn_blocking(work).await.map_err(|_| Unavailable::Closing)
+        tokio::task::spawn_blocking(work).await.map_err(|error| {
+            if error.is_panic() { Unavailable::fault(&error) } else { Unavailable::Closing }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_computation_that_breaks_off_is_a_fault_with_an_id() {
+        let broken: Result<(), _> = Beside::new().run(|| panic!("a bug")).await;
+        assert!(matches!(broken, Err(Unavailable::Fault { .. })), "{broken:?}");
     }
 }

@@ -65,6 +65,16 @@ pub enum SchedulerError {
         /// Its node.
         node: String,
     },
+    /// Another host's service has the uuid.
+    #[error("service.uuid {uuid} belongs to the service {binary} of host {host}")]
+    ServiceUuidTaken {
+        /// The uuid.
+        uuid: Uuid,
+        /// The host whose service has it.
+        host: String,
+        /// That service's program.
+        binary: String,
+    },
     /// Another provider bears the name.
     #[error("resource provider name {name} is taken by {holder}")]
     ProviderName {
@@ -280,6 +290,7 @@ impl SchedulerError {
             E::SeveralNodes { .. }
             | E::HostUuid { .. }
             | E::UuidTaken { .. }
+            | E::ServiceUuidTaken { .. }
             | E::ProviderName { .. }
             | E::NotARoot { .. }
             | E::InventoryOwned { .. }

@@ -121,6 +121,21 @@ impl Scheduler {
         }
     }
 
+    /// Runs a computation of more than a fraction of a millisecond beside the calling
+    /// thread. Decisions run so too: all of these together are no more at once than
+    /// there are processors.
+    ///
+    /// # Errors
+    /// When the service is stopping; or when the computation broke off, which is
+    /// logged under the id that the error has.
+    pub async fn beside<T, F>(&self, work: F) -> Result<T, Unavailable>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        self.beside.run(work).await
+    }
+
     /// Waits until the bodies of all decisions made so far are written.
     pub async fn drain(&self) {
         self.log.drain().await;
@@ -576,7 +591,7 @@ impl Scheduler {
         let not_found = || WriteError::Refused(SchedulerError::DecisionNotFound(id.to_owned()));
         let uuid = Uuid::parse_str(id).map_err(|_| not_found())?;
         let stored = self.ledger.decision(uuid).await?.ok_or_else(not_found)?;
-        Ok(DecisionView::of(stored, true))
+        Ok(DecisionView::of(stored))
     }
 
     /// Confirms the claims of a decision, so that they do not run out (`[scheduler]
@@ -619,8 +634,7 @@ impl Scheduler {
         limit: u64,
     ) -> Result<DecisionPage, Unavailable> {
         let stored = self.ledger.decisions(request_id, limit).await?;
-        let decisions = stored.into_iter().map(|stored| DecisionView::of(stored, false));
-        Ok(DecisionPage { decisions: decisions.collect() })
+        Ok(DecisionPage { decisions: stored.into_iter().map(DecisionView::of_header).collect() })
     }
 
     async fn write<T, F>(&self, call: Call<'_>, propose: F) -> Written<T>

@@ -7,6 +7,9 @@ use serde::Serialize;
 /// The longest value that an error repeats.
 const MAX_SHOWN: usize = 120;
 
+/// The longest text that the database keeps as a name: a program, project or user.
+pub const MAX_TEXT: usize = 255;
+
 /// One field that is not as it must be.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FieldError {
@@ -60,6 +63,34 @@ impl FieldErrors {
         if !holds {
             self.add(field, value, expected);
         }
+    }
+
+    /// Requires a name: 1 to `most` characters, without control characters or
+    /// blanks at the ends.
+    pub fn require_name(&mut self, field: impl Into<String>, name: &str, most: usize) {
+        let fits = (1..=most).contains(&name.chars().count());
+        self.require(
+            fits && name.trim() == name && !name.chars().any(char::is_control),
+            field,
+            name,
+            format!("1 to {most} characters without control characters or blanks at the ends"),
+        );
+    }
+
+    /// Requires a text that the database takes: at most `most` characters, none of
+    /// them NUL.
+    pub fn require_text(&mut self, field: impl Into<String>, text: &str, most: usize) {
+        self.require(
+            text.chars().count() <= most && !text.contains('\0'),
+            field,
+            text,
+            format!("at most {most} characters, none of them NUL"),
+        );
+    }
+
+    /// Requires a list of at most `most` items. Its length is shown, not the list.
+    pub fn require_few(&mut self, field: impl Into<String>, len: usize, most: usize) {
+        self.require(len <= most, field, &len, format!("at most {most} items"));
     }
 
     /// The errors, in the order found.

@@ -62,13 +62,13 @@ impl Caller {
     /// workers.
     ///
     /// # Errors
-    /// 500 when it broke off.
+    /// 500 when it broke off, 503 when the service is stopping.
     pub async fn beside<T, F>(&self, work: F) -> Result<T, Failure>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        self.shared.beside(work).await.map_err(|_| Failure::new(Code::Internal, ""))
+        Ok(self.shared.api.scheduler.beside(work).await?)
     }
 }
 

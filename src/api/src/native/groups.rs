@@ -11,6 +11,7 @@ use crate::{
 };
 use actix_web::{HttpRequest, HttpResponse, http::StatusCode};
 use serde::Serialize;
+use std::collections::HashSet;
 use stowplan_ledger::{Image, rows::ServerGroupRow};
 use stowplan_model::{Micros, Uuid, request::GroupRules};
 use stowplan_scheduler::groups::{self, NewGroup};
@@ -50,7 +51,8 @@ pub struct ServerGroupList {
 impl ServerGroup {
     fn of(image: &Image, row: &ServerGroupRow) -> Self {
         let members: Vec<Uuid> = groups::living_members(image, row).collect();
-        let idle = row.members.iter().filter(|member| !members.contains(member));
+        let living: HashSet<&Uuid> = members.iter().collect();
+        let idle = row.members.iter().filter(|member| !living.contains(member));
         Self {
             uuid: row.uuid,
             name: row.name.clone(),

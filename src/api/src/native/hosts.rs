@@ -188,17 +188,7 @@ impl View<'_> {
         let tasks = self.image.consumers.placed_on(row.uuid).filter(|consumer| {
             consumer.origin.as_ref().is_some_and(|origin| origin.kind == OriginKind::BatchTask)
         });
-        let service = self.image.service_of(&row.host).map(|service| ServiceReport {
-            uuid: Some(service.uuid),
-            binary: Some(service.binary.clone()),
-            version: service.version,
-            disabled: service.disabled,
-            disabled_reason: service.disabled_reason.clone(),
-            forced_down: service.forced_down,
-            last_seen_up: service.last_seen,
-            created_at: Some(service.created),
-            zone: service.zone.clone(),
-        });
+        let service = self.image.service_of(&row.host).map(|service| service.as_report());
         HostDetail {
             summary: self.summary(host),
             service: service.unwrap_or_default(),

@@ -159,10 +159,7 @@ impl<O> Call<O> {
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        self.shared.beside(work).await.map_err(|error| {
-            tracing::error!(request_id = %self.request_id, %error, "a computation broke off");
-            Failure::new(Code::Internal, "")
-        })
+        Ok(self.shared.api.scheduler.beside(work).await?)
     }
 
     /// Proposes a mutation to the ledger.

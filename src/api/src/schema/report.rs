@@ -81,7 +81,8 @@ impl Fault {
     }
 
     pub(super) fn too_many_items(value: &Value, max: usize) -> Self {
-        let message = format!("{} is too long: expected at most {max} items", pytext::repr(value));
+        let len = value.as_array().map_or(0, Vec::len);
+        let message = format!("a list of {len} is too long: expected at most {max} items");
         Self::new("maxItems", value, message)
     }
 

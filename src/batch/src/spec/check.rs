@@ -3,7 +3,7 @@
 use super::{JobRequest, JobSpec, RoleRequest, RoleSpec};
 use crate::amounts::Dims;
 use std::collections::{BTreeMap, BTreeSet};
-use stowplan_scheduler::fields::FieldErrors;
+use stowplan_scheduler::fields::{FieldErrors, MAX_TEXT};
 
 /// The longest name of a job, namespace or role.
 const MAX_NAME: usize = 200;
@@ -35,6 +35,7 @@ pub fn check(
             check_name(&mut errors, field, name);
         }
     }
+    errors.require_text("user", user, MAX_TEXT);
     let amount = request.tasks.len();
     errors.require(
         (1..=MAX_ROLES).contains(&amount),

@@ -41,7 +41,9 @@ section! {
 section! {
     /// Versions spoken while services of several releases run.
     upgrade_levels: UpgradeLevels = "upgrade_levels" {
-        /// Highest version that clients of the scheduler speak; unset: the newest.
+        /// Highest version that clients of the scheduler speak; unset: the newest. All
+        /// that were ever spoken are answered; the option is accepted and changes
+        /// nothing.
         scheduler: Option<String> = None;
     }
 }

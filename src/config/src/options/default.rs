@@ -38,8 +38,9 @@ section! {
         transport_url: Option<TransportUrl> = None, secret;
         /// Exchange of calls and notifications.
         control_exchange: String = "nova".to_owned();
-        /// Seconds that a short call over the message bus may take; a call that is
-        /// still at work sends a sign of life twice in this time.
+        /// Seconds that a short call over the message bus may take. Callers say in
+        /// each call how long they wait, and that is kept to; the option is accepted
+        /// and changes nothing.
         rpc_response_timeout: i64 = 60, min(1.0);
         /// Seconds that a long call over the message bus may take in all.
         long_rpc_timeout: i64 = 1800, min(1.0);

@@ -26,8 +26,8 @@ section! {
         max_io_ops_per_host: i64 = 8, min(0.0), mutable;
         /// A host with this many instances takes no more (NumInstancesFilter).
         max_instances_per_host: i64 = 50, min(1.0), mutable;
-        /// Follow what hosts tell of their instances. Filters that compare
-        /// instances need it.
+        /// Follow what hosts tell of their instances, which filters that compare
+        /// instances need. Always done; the option is accepted and changes nothing.
         track_instance_changes: bool = true;
         /// Filters that enabled_filters may name, one per line; all_filters: every
         /// one there is. Python class paths are read by their last part.

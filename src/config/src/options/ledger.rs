@@ -34,9 +34,11 @@ section! {
         max_waiting: u32 = 8192, min(1.0), mutable;
         /// How fresh a read is when several processes share the database:
         /// linearizable sees every write that was answered before, bounded may be
-        /// as old as max_staleness.
+        /// as old as max_staleness. One process serves a database, and its reads see
+        /// every write; the option is accepted and changes nothing.
         read_consistency: ReadConsistency = ReadConsistency::Linearizable, mutable;
-        /// Oldest state that a bounded read may see.
+        /// Oldest state that a bounded read may see; as read_consistency, it is
+        /// accepted and changes nothing.
         max_staleness: Duration = Duration::from_secs(1), mutable;
         /// Age after which rows of the journal are deleted.
         journal_max_age: Duration = Duration::from_secs(7 * DAY), min(60.0), mutable;

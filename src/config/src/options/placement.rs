@@ -27,7 +27,8 @@ section! {
         /// bound the answer holds all candidates, in either order.
         allocation_candidates_generation_strategy: Option<CandidatesStrategy> = None, mutable;
         /// How often a write is tried again on newer state before a conflict of
-        /// generations that the caller did not name is answered.
+        /// generations that the caller did not name is answered. The one writer
+        /// checks on the newest state; the option is accepted and changes nothing.
         allocation_conflict_retry_count: u32 = 10, mutable;
         /// Project of consumers that were made before projects were recorded.
         incomplete_consumer_project_id: String = NIL_UUID.to_owned();

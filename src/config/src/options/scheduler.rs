@@ -20,8 +20,9 @@ section! {
         /// them; shadow decides copies of them, claims and answers nothing, and
         /// compares with what another scheduler has done.
         mode: Mode = Mode::Active;
-        /// Hosts given for each instance: the choice and its alternates. Also how
-        /// often a claim that lost a race is decided again.
+        /// How often a request is decided, at most, when its claims lose races. For
+        /// calls over the message bus also the hosts given for each instance: the
+        /// choice and its alternates; over REST the body's alternates say how many.
         max_attempts: u32 = 3, min(1.0), mutable;
         /// Most hosts that are looked at for one request; unset: all that have a
         /// candidate. A query to another Placement service bears 1000 when unset.
@@ -40,7 +41,11 @@ section! {
         /// workers; the option is accepted and changes nothing.
         workers: Option<u32> = None;
         /// Keep instances of ports on routed networks within the network's segments.
-        query_placement_for_routed_network_aggregates: bool = false, mutable;
+        /// Which these are only Neutron knows, which is not asked: the option is
+        /// accepted as false, where it changes nothing, and true is refused.
+        query_placement_for_routed_network_aggregates: bool = false, mutable,
+            refuse("true", "segments of routed networks are asked of Neutron, which this service \
+                does not do");
         /// Restrict projects to the host aggregates whose metadata names them under a
         /// key that begins with filter_tenant_id.
         limit_tenants_to_placement_aggregate: bool = false, mutable;

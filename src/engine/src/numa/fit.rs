@@ -14,9 +14,9 @@ use crate::pci::{self, Near, PciNeeds, Shortage};
 use crate::table::{HostIx, HostNuma, PciPools, Ratio};
 use crate::view::HostView;
 
-/// Pairs of cells tried on one host at most. Requests of a few cells need a
-/// few dozens; many cells that fit in each place but not together would need
-/// more than anybody waits for.
+/// Pairs of cells tried on one host at most, for all its candidates together.
+/// Requests of a few cells need a few dozens; many cells that fit in each place
+/// but not together would need more than anybody waits for.
 const MOST_TRIES: usize = 100_000;
 
 /// What a server asks of hosts beside its cells.
@@ -192,9 +192,16 @@ enum Branch {
 /// What the end of a branch remembers.
 #[derive(Default)]
 struct Ends {
-    /// Sets of cells whose devices or networks do not do.
-    refused: BTreeSet<Vec<usize>>,
+    /// Sets of cells that lead nowhere, in whatever order they are chosen: devices
+    /// and networks look at the set alone, and what comes after it is the same.
+    dead: BTreeSet<Vec<usize>>,
     shortage: Option<Shortage>,
+}
+
+fn sorted(chosen: &[usize]) -> Vec<usize> {
+    let mut set = chosen.to_vec();
+    set.sort_unstable();
+    set
 }
 
 impl Search<'_> {
@@ -208,7 +215,6 @@ impl Search<'_> {
         if has < wanted || wanted == 0 {
             return Err(Misfit::TooFew { wanted, has });
         }
-        self.tries = 0;
         let (mut chosen, mut ends) = (Vec::with_capacity(wanted), Ends::default());
         match self.descend(&mut chosen, mappings, &mut ends) {
             Branch::Found => Ok(Fit { cells: chosen, pages: self.pages.clone() }),
@@ -223,6 +229,9 @@ impl Search<'_> {
         let need = chosen.len();
         if need == self.terms.needs.cells.len() {
             return if self.does(chosen, mappings, ends) { Branch::Found } else { Branch::Nothing };
+        }
+        if ends.dead.contains(&sorted(chosen)) {
+            return Branch::Nothing;
         }
         for at in 0..self.order.len() {
             let place = self.order[at];
@@ -242,6 +251,7 @@ impl Search<'_> {
                 other => return other,
             };
         }
+        ends.dead.insert(sorted(chosen));
         Branch::Nothing
     }
 
@@ -261,9 +271,8 @@ impl Search<'_> {
 
     /// Whether devices and networks are near the chosen cells.
     fn does(&self, chosen: &[usize], mappings: &Mappings, ends: &mut Ends) -> bool {
-        let mut set = chosen.to_vec();
-        set.sort_unstable();
-        if ends.refused.contains(&set) {
+        let set = sorted(chosen);
+        if ends.dead.contains(&set) {
             return false;
         }
         let numbers: Vec<i64> = chosen.iter().map(|place| self.cells[*place].cell.id).collect();
@@ -272,13 +281,13 @@ impl Search<'_> {
             let near = Near { cells: &numbers, host };
             if let Err(short) = pci::supports(pools, self.terms.pci, mappings, Some(near)) {
                 ends.shortage = Some(short);
-                ends.refused.insert(set);
+                ends.dead.insert(set);
                 return false;
             }
         }
         let reached = self.terms.network.is_none_or(|wanted| reachable(host, chosen, wanted));
         if !reached {
-            ends.refused.insert(set);
+            ends.dead.insert(set);
         }
         reached
     }

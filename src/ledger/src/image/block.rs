@@ -260,32 +260,69 @@ impl Block {
     }
 }
 
+/// The mask of a number; masks stand in the order of their numbers.
 fn find(masks: &[(Ix, Mask)], of: Ix) -> Mask {
-    masks.iter().find(|(ix, _)| *ix == of).map_or(Mask::NONE, |(_, mask)| *mask)
+    masks.binary_search_by_key(&of, |(ix, _)| *ix).map_or(Mask::NONE, |place| masks[place].1)
 }
 
-/// Makes `at` a place of exactly the masks of `of`.
+/// Makes `at` a place of exactly the masks of `of`, which ascend.
 fn assign(masks: &mut Arc<Vec<(Ix, Mask)>>, at: usize, of: &[Ix]) {
-    let stale = masks.iter().any(|(ix, mask)| mask.has(at) != of.contains(ix));
-    let new = of.iter().any(|ix| !masks.iter().any(|(have, _)| have == ix));
-    if !stale && !new {
+    let there = masks.iter().filter(|(_, mask)| mask.has(at)).map(|(ix, _)| ix);
+    if there.eq(of) {
         return;
     }
     let masks = Arc::make_mut(masks);
+    let (mut wanted, mut new) = (of.iter().copied().peekable(), Vec::new());
+    let only = |ix| {
+        let mut mask = Mask::NONE;
+        mask.set(at);
+        (ix, mask)
+    };
     for (ix, mask) in masks.iter_mut() {
-        if !of.contains(ix) {
+        new.extend(std::iter::from_fn(|| wanted.next_if(|wanted| *wanted < *ix)).map(only));
+        if wanted.next_if_eq(ix).is_some() {
+            mask.set(at);
+        } else {
             mask.clear(at);
         }
     }
-    for &ix in of {
-        match masks.iter_mut().find(|(have, _)| *have == ix) {
-            Some((_, mask)) => mask.set(at),
-            None => {
-                let mut mask = Mask::NONE;
-                mask.set(at);
-                masks.push((ix, mask));
+    new.extend(wanted.map(only));
+    masks.retain(|(_, mask)| !mask.is_empty());
+    if !new.is_empty() {
+        masks.extend(new);
+        // Two runs that ascend: a stable sort joins them in one pass.
+        masks.sort_by_key(|(ix, _)| *ix);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    #[test]
+    fn masks_are_those_of_the_last_assignments() {
+        let mut masks: Arc<Vec<(Ix, Mask)>> = Arc::default();
+        let mut model: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
+        let mut chance = 7_u32;
+        let mut draw = |below: u32| {
+            chance = chance.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (chance >> 8) % below
+        };
+        for _ in 0..500 {
+            let at = draw(8) as usize;
+            let of: BTreeSet<u32> = (0..draw(40)).map(|_| draw(300)).collect();
+            let ascending: Vec<Ix> = of.iter().copied().map(Ix).collect();
+            assign(&mut masks, at, &ascending);
+            model.insert(at, of);
+            assert!(masks.is_sorted_by(|(a, _), (b, _)| a < b));
+            assert!(masks.iter().all(|(_, mask)| !mask.is_empty()));
+            for ix in 0..300 {
+                let mask = find(&masks, Ix(ix));
+                for (at, of) in &model {
+                    assert_eq!(mask.has(*at), of.contains(&ix), "{at} {ix}");
+                }
             }
         }
     }
-    masks.retain(|(_, mask)| !mask.is_empty());
 }

@@ -1,8 +1,9 @@
 //! The live figures of a host: what its report says, plus what we have claimed
 //! since; or the ledger's own books, where the report says nothing.
 //!
-//! A claim of ours counts until the host's report lists its instance, or its
-//! allocations go. Claims that others made are not added to a report: a resize
+//! A claim of ours counts until its host reports anew (a report that came after the
+//! claim is taken to know of it, whatever it lists), until the report lists its
+//! instance, or until its allocations go. Claims that others made are not added to a report: a resize
 //! would count twice. Batch tasks are never in a report, so they always count.
 
 use super::{Image, consumers::Consumer, hosts::Host, providers::At};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use stowplan_engine::table::{self, Figure, Figures, HostIx, HostTable};
 use stowplan_model::{
     Micros, Uuid,
-    host::{HostAggregate, HostReport, ServiceReport},
+    host::{HostAggregate, HostReport},
 };
 
 /// A host of the image.
@@ -315,16 +315,5 @@ impl Image {
 /// which operators change too.
 fn with_service(report: &HostReport, service: Option<&ServiceRow>) -> HostReport {
     let Some(service) = service else { return report.clone() };
-    let service = ServiceReport {
-        uuid: Some(service.uuid),
-        binary: Some(service.binary.clone()),
-        version: service.version,
-        disabled: service.disabled,
-        disabled_reason: service.disabled_reason.clone(),
-        forced_down: service.forced_down,
-        last_seen_up: service.last_seen,
-        created_at: Some(service.created),
-        zone: service.zone.clone(),
-    };
-    HostReport { service, ..report.clone() }
+    HostReport { service: service.as_report(), ..report.clone() }
 }

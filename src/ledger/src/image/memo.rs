@@ -2,6 +2,7 @@
 //! something comes or goes that changes it.
 
 use super::{Image, providers::At};
+use crate::rows::COMPUTE_BINARY;
 use std::sync::{Arc, OnceLock};
 use stowplan_engine::{HostIx, HostView};
 
@@ -57,7 +58,8 @@ impl Image {
 
     /// The lowest version among the compute services; none when there is none.
     pub fn lowest_service_version(&self) -> Option<i64> {
-        let lowest = || self.services.iter().map(|row| row.version).min();
+        let compute = || self.services.iter().filter(|row| row.binary == COMPUTE_BINARY);
+        let lowest = || compute().map(|row| row.version).min();
         *self.memo.lowest_version.get_or_init(lowest)
     }
 }

@@ -279,6 +279,7 @@ impl Providers {
         let Some(at) = self.find(uuid) else { return };
         let mut now: Vec<Ix> = traits.iter().filter_map(|name| names.ix(name)).collect();
         now.sort_unstable();
+        now.dedup();
         self.block(at).set_traits(at.inside(), &now);
         self.edit(at, |provider| provider.traits = now.into());
     }
@@ -287,6 +288,7 @@ impl Providers {
         let Some(at) = self.find(uuid) else { return };
         let mut now: Vec<Ix> = uuids.iter().map(|uuid| known.intern(*uuid)).collect();
         now.sort_unstable();
+        now.dedup();
         self.block(at).set_aggregates(at.inside(), &now);
         self.edit(at, |provider| provider.aggregates = now.into());
     }

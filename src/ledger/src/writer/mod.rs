@@ -343,6 +343,11 @@ impl Writer {
                 Tried::Moved => (ANOTHER_WROTE.to_owned(), false),
             };
             if is_known || tries >= self.shared.limits().retries || Instant::now() >= until {
+                let tries = match tries + 1 {
+                    1 => "one try".to_owned(),
+                    tries => format!("{tries} tries"),
+                };
+                let reason = format!("{reason} (given up after {tries})");
                 return Err(Unavailable::Database { reason });
             }
             tracing::warn!(%reason, "a batch is tried again");

@@ -195,7 +195,8 @@ pub fn faults(image: &Image) -> Vec<String> {
     let known = image.root_hosts().iter().flatten().count();
     let found = image.providers.iter().filter_map(|at| image.providers.get(at));
     let found = found.filter(|provider| table.host_of_node(provider.uuid).is_some()).count();
-    let lowest = image.services.iter().map(|service| service.version).min();
+    let compute = image.services.iter().filter(|service| service.binary == "nova-compute");
+    let lowest = compute.map(|service| service.version).min();
     if known != found || image.lowest_service_version() != lowest {
         faults.push(format!("{known} hosts known, {found} found; or not version {lowest:?}"));
     }

@@ -26,5 +26,5 @@ mod walk;
 
 pub use explain::{NearestMiss, Requirement, RequirementLoss, explain, unlocking};
 pub use query::{Candidate, CandidateQuery, GroupPolicy, RequestGroup, Share, Strategy};
-pub use search::{Candidates, RootCandidates, Search, candidates, candidates_for_host};
+pub use search::{Candidates, Finder, RootCandidates, Search, candidates, candidates_for_host};
 pub use summary::summarised;

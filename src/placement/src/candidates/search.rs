@@ -25,6 +25,25 @@ pub struct Search<'a> {
     ways: Option<Ways>,
 }
 
+/// A query prepared on an image that is handed in anew with each question, for
+/// whoever keeps both together. It must be the same image.
+pub struct Finder(Option<Ways>);
+
+impl Finder {
+    /// Prepares a query.
+    ///
+    /// # Errors
+    /// A resource class or trait that does not exist.
+    pub fn new(image: &Image, query: &CandidateQuery) -> Result<Self, PlacementError> {
+        Ok(Self(Search::new(image, query)?.ways))
+    }
+
+    /// The first candidate that belongs to one root.
+    pub fn first_of_root(&mut self, image: &Image, root: At) -> Option<Candidate> {
+        self.0.as_mut()?.of_root(image, root)?.next()
+    }
+}
+
 /// What is left of a query once it is known that something may meet it.
 struct Ways {
     plan: Arc<Plan>,
@@ -55,6 +74,16 @@ impl<'a> Search<'a> {
     pub fn of_root(&mut self, root: At) -> RootCandidates {
         let walk = self.ways.as_mut().and_then(|ways| ways.of_root(self.image, root));
         walk.unwrap_or(RootCandidates { first: None, rest: None })
+    }
+
+    /// The same in another order: for each choice providers of a lower rank are
+    /// tried first.
+    pub fn of_root_by<R: Ord>(&mut self, root: At, rank: impl Fn(At) -> R) -> RootCandidates {
+        let mut found = self.of_root(root);
+        if let Some(walk) = &mut found.rest {
+            walk.try_first(rank);
+        }
+        found
     }
 
     /// The next root that has a candidate, with its candidates; each root

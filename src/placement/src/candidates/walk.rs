@@ -52,6 +52,14 @@ impl Walk {
         }
     }
 
+    /// Tries providers of a lower rank first; before the walk begins.
+    pub fn try_first<R: Ord>(&mut self, rank: impl Fn(At) -> R) {
+        let members = &self.space.members;
+        for choices in &mut self.choices {
+            choices.sort_by_key(|member| rank(members[*member as usize]));
+        }
+    }
+
     /// Whether the walk has only one end: then its first candidate is its last.
     pub fn single(&self) -> bool {
         self.choices.iter().all(|choices| choices.len() == 1)

@@ -7,12 +7,9 @@ use stowplan_ledger::image::consumers::Consumer;
 use stowplan_ledger::rows::{HostAggregateRow, OriginKind};
 
 use crate::error::SchedulerError;
-use crate::fields::FieldErrors;
+use crate::fields::{FieldErrors, MAX_TEXT};
 use crate::hosts::ZONE;
 use crate::select::CONSUMER_TYPE;
-
-/// The longest name, key or value.
-const MAX_TEXT: usize = 255;
 
 /// Checks what an aggregate is called and what is said of it.
 pub(crate) fn check(errors: &mut FieldErrors, own: &str, all: &BTreeMap<String, String>) {
@@ -24,14 +21,7 @@ pub(crate) fn check(errors: &mut FieldErrors, own: &str, all: &BTreeMap<String, 
 
 /// Checks the name of an aggregate.
 pub(super) fn name(errors: &mut FieldErrors, name: &str) {
-    let fits = (1..=MAX_TEXT).contains(&name.chars().count());
-    let printable = name.trim() == name && !name.chars().any(char::is_control);
-    errors.require(
-        fits && printable,
-        "name",
-        name,
-        format!("1 to {MAX_TEXT} characters without control characters or blanks at the ends"),
-    );
+    errors.require_name("name", name, MAX_TEXT);
 }
 
 /// Checks one key of metadata with its value.
@@ -55,9 +45,33 @@ pub(super) fn metadata(errors: &mut FieldErrors, key: &str, value: &str) {
 }
 
 /// Checks the name of an availability zone.
-pub(super) fn zone(errors: &mut FieldErrors, field: &str, zone: &str) {
-    let fits = !zone.is_empty() && zone.trim() == zone && !zone.contains(':');
-    errors.require(fits, field, zone, "the name of a zone, without colons or blanks at the ends");
+fn zone(errors: &mut FieldErrors, field: &str, zone: &str) {
+    let length = (1..=MAX_TEXT).contains(&zone.chars().count());
+    errors.require(
+        length && zone.trim() == zone && !zone.contains(':'),
+        field,
+        zone,
+        format!(
+            "the name of a zone, 1 to {MAX_TEXT} characters without colons or blanks at the ends"
+        ),
+    );
+}
+
+/// Checks a zone that is given as a field of its own, short for the metadata key:
+/// it may be given both ways only if both say the same. `in_metadata` is what the
+/// metadata says, null included.
+pub(super) fn zone_field(
+    errors: &mut FieldErrors,
+    named: &str,
+    in_metadata: Option<Option<&String>>,
+) {
+    zone(errors, ZONE, named);
+    errors.require(
+        in_metadata.is_none_or(|there| there.is_some_and(|there| there == named)),
+        ZONE,
+        named,
+        "the zone that the metadata names, or only one of both",
+    );
 }
 
 /// That a host that is in `row` (or is to join it) stays in one zone, and that

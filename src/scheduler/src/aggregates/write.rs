@@ -1,6 +1,6 @@
 //! Host aggregates made, changed and deleted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stowplan_ledger::rows::HostAggregateRow;
@@ -80,23 +80,13 @@ pub fn create_aggregate(
     }
     let mut metadata = new.metadata.clone();
     if let Some(zone) = &new.availability_zone {
-        rules::zone(&mut errors, ZONE, zone);
-        let before = metadata.insert(ZONE.to_owned(), zone.clone());
-        errors.require(
-            before.as_ref().is_none_or(|before| before == zone),
-            ZONE,
-            zone,
-            "the zone that the metadata names, or only one of both",
-        );
+        rules::zone_field(&mut errors, zone, metadata.get(ZONE).map(Some));
+        metadata.insert(ZONE.to_owned(), zone.clone());
     }
+    let mut seen = BTreeSet::new();
     for (place, host) in new.hosts.iter().enumerate() {
         check_name(&mut errors, &format!("hosts[{place}]"), host);
-        errors.require(
-            !new.hosts[..place].contains(host),
-            format!("hosts[{place}]"),
-            host,
-            "each host once",
-        );
+        errors.require(seen.insert(host), format!("hosts[{place}]"), host, "each host once");
     }
     errors.into_result(())?;
     free_name(image, &new.name, None)?;
@@ -150,7 +140,8 @@ pub fn update_aggregate(
         }
     }
     if let Some(zone) = &update.availability_zone {
-        rules::zone(&mut errors, ZONE, zone);
+        let in_metadata = update.metadata.get(ZONE).map(Option::as_ref);
+        rules::zone_field(&mut errors, zone, in_metadata);
         after.metadata.insert(ZONE.to_owned(), zone.clone());
     }
     errors.into_result(())?;

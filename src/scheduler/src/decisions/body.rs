@@ -18,10 +18,11 @@ const FEW_SERVERS: usize = 10;
 pub(crate) struct Body<R, Q, L, U> {
     /// Version of this form.
     pub version: u32,
-    /// What was asked, as far as it may be kept.
-    pub request: R,
-    /// What was asked of the ledger.
-    pub query: Q,
+    /// What was asked, as far as it may be kept; null where it alone takes more
+    /// room than there is: the decision cannot be made again then.
+    pub request: Option<R>,
+    /// What was asked of the ledger; null where there is no room for it.
+    pub query: Option<Q>,
     /// Hosts with a candidate.
     pub candidates: usize,
     /// How often it was decided.
@@ -54,12 +55,15 @@ pub struct InstanceRecord {
     pub node: Option<String>,
     /// Hosts with nothing left for it.
     pub exhausted: Vec<String>,
+    /// Further ones that are left out here.
+    pub more_exhausted: usize,
     /// Filters and weights.
     pub explanation: Explanation,
 }
 
 /// The body as compressed JSON (zlib) of at most [`MAX_BYTES`]: lists are cut
-/// until it fits, and what was cut is counted.
+/// until it fits, and what was cut is counted. What cannot be cut goes at last:
+/// the query, then the request.
 ///
 /// # Errors
 /// When it cannot be written as JSON.
@@ -70,37 +74,64 @@ pub(crate) fn encode<R: Serialize, Q: Serialize, L: Serialize, U: Serialize>(
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::fast());
         encoder.write_all(&serde_json::to_vec(&body)?)?;
         let bytes = encoder.finish()?;
-        if bytes.len() <= MAX_BYTES || !shrink(body) {
+        let shrinks = [shrink_servers, shrink_lists, drop_query, drop_request];
+        if bytes.len() <= MAX_BYTES || !shrinks.into_iter().any(|shrink| shrink(body)) {
             return Ok(bytes);
         }
     }
 }
 
-/// Halves what is longest; whether there was anything to halve.
-fn shrink<R, Q, L, U>(body: &mut Body<R, Q, L, U>) -> bool {
+/// Halves what is longest of the servers; whether there was anything to halve.
+fn shrink_servers<R, Q, L, U>(body: &mut Body<R, Q, L, U>) -> bool {
     let mut cut = false;
     for server in &mut body.servers {
         let explanation = &mut server.explanation;
         for step in explanation.preselection.iter_mut().chain(&mut explanation.filters) {
-            let keep = step.losers.len() / 2;
-            cut |= keep < step.losers.len();
-            step.more_losers += step.losers.len() - keep;
-            step.losers.truncate(keep);
+            halve(&mut step.losers, Some(&mut step.more_losers), 0, &mut cut);
         }
         let weights = &mut explanation.weights;
-        let keep = weights.hosts.len() / 2;
-        cut |= keep < weights.hosts.len();
-        weights.more_hosts += weights.hosts.len() - keep;
-        weights.hosts.truncate(keep);
-        server.exhausted.truncate(FEW_SERVERS);
+        halve(&mut weights.hosts, Some(&mut weights.more_hosts), 0, &mut cut);
+        halve(&mut server.exhausted, Some(&mut server.more_exhausted), 1, &mut cut);
+        halve(&mut explanation.findings, Some(&mut explanation.more_findings), 0, &mut cut);
     }
-    if !cut && body.servers.len() > 1 {
-        let keep = (body.servers.len() / 2).clamp(1, FEW_SERVERS);
-        cut = true;
-        body.more_servers += body.servers.len() - keep;
-        body.servers.truncate(keep);
+    if !cut {
+        let few = body.servers.len().min(FEW_SERVERS * 2);
+        body.more_servers += body.servers.len() - few;
+        body.servers.truncate(few);
+        halve(&mut body.servers, Some(&mut body.more_servers), 1, &mut cut);
     }
     cut
+}
+
+/// Halves the lists of sentences; whether there was anything to halve.
+fn shrink_lists<R, Q, L, U>(body: &mut Body<R, Q, L, U>) -> bool {
+    let mut cut = false;
+    halve(&mut body.conflicts, None, 1, &mut cut);
+    halve(&mut body.warnings, None, 1, &mut cut);
+    halve(&mut body.reasons, None, 1, &mut cut);
+    halve(&mut body.losses, None, 1, &mut cut);
+    halve(&mut body.unlocks, None, 1, &mut cut);
+    cut
+}
+
+fn drop_query<R, Q, L, U>(body: &mut Body<R, Q, L, U>) -> bool {
+    body.query.take().is_some()
+}
+
+fn drop_request<R, Q, L, U>(body: &mut Body<R, Q, L, U>) -> bool {
+    body.request.take().is_some()
+}
+
+/// Halves a list, down to `least`, and counts what goes.
+fn halve<T>(list: &mut Vec<T>, more: Option<&mut usize>, least: usize, cut: &mut bool) {
+    let keep = (list.len() / 2).max(least);
+    if keep < list.len() {
+        *cut = true;
+        if let Some(more) = more {
+            *more += list.len() - keep;
+        }
+        list.truncate(keep);
+    }
 }
 
 #[cfg(test)]
@@ -135,6 +166,7 @@ mod tests {
             host: None,
             node: None,
             exhausted: Vec::new(),
+            more_exhausted: 0,
             explanation: Explanation {
                 hosts: 0,
                 preselection: None,
@@ -154,11 +186,11 @@ mod tests {
         }
     }
 
-    fn body(servers: u128, losers: u128) -> Body<(), (), (), ()> {
+    fn body(servers: u128, losers: u128) -> Body<String, (), (), ()> {
         Body {
             version: 1,
-            request: (),
-            query: (),
+            request: Some(String::new()),
+            query: Some(()),
             candidates: 0,
             attempts: 1,
             conflicts: Vec::new(),
@@ -201,5 +233,19 @@ mod tests {
         let read = unpacked(&bytes);
         let named = read["servers"].as_array().unwrap().len();
         assert_eq!(u64::try_from(named).unwrap() + read["more_servers"].as_u64().unwrap(), 20_000);
+    }
+
+    #[test]
+    fn what_cannot_be_cut_goes_at_last() {
+        let noise = |count: u128| -> Vec<String> { (0..count).map(|n| loser(n).host).collect() };
+        let mut sentences = Body { conflicts: noise(9000), ..body(1, 0) };
+        sentences.warnings = noise(9000);
+        let bytes = encode(&mut sentences).unwrap();
+        assert!(bytes.len() <= MAX_BYTES);
+        assert_eq!(unpacked(&bytes)["request"], "");
+        let bytes =
+            encode(&mut Body { request: Some(noise(9000).concat()), ..body(1, 0) }).unwrap();
+        assert!(bytes.len() <= MAX_BYTES);
+        assert_eq!(unpacked(&bytes)["request"], serde_json::Value::Null);
     }
 }

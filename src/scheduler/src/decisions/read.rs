@@ -6,6 +6,7 @@ use flate2::read::ZlibDecoder;
 use serde::Serialize;
 use serde_json::Value;
 use stowplan_ledger::StoredDecision;
+use stowplan_ledger::rows::DecisionRow;
 use stowplan_model::{Micros, Uuid};
 
 /// A decision with its explanation.
@@ -42,17 +43,23 @@ pub struct DecisionPage {
 }
 
 impl DecisionView {
-    /// A stored decision; its body is unpacked if `whole`.
+    /// A stored decision, its body unpacked.
     #[must_use]
-    pub fn of(stored: StoredDecision, whole: bool) -> Self {
-        let header = stored.header;
-        let body = stored.body.filter(|_| whole).and_then(|bytes| match unpack(&bytes) {
+    pub fn of(stored: StoredDecision) -> Self {
+        let StoredDecision { header, body } = stored;
+        let body = body.and_then(|bytes| match unpack(&bytes) {
             Ok(body) => Some(body),
             Err(error) => {
                 tracing::warn!(decision = %header.id, %error, "its body cannot be read");
                 None
             }
         });
+        Self { body, ..Self::of_header(header) }
+    }
+
+    /// A decision without its body.
+    #[must_use]
+    pub fn of_header(header: DecisionRow) -> Self {
         Self {
             id: header.id,
             request_id: header.request_id,
@@ -62,7 +69,7 @@ impl DecisionView {
             outcome: header.outcome,
             created: header.created,
             header: header.header,
-            body,
+            body: None,
         }
     }
 }

@@ -2,12 +2,9 @@
 
 use super::{AggregateFact, Fact, GroupFact};
 use crate::aggregates::check as check_aggregate;
-use crate::fields::FieldErrors;
+use crate::fields::{FieldErrors, MAX_TEXT};
 use crate::groups::is_policy;
 use crate::hosts::check_name;
-
-/// The longest name, project or user.
-const MAX_TEXT: usize = 255;
 
 /// Every field that cannot be.
 pub(super) fn check(fact: &Fact) -> Result<(), FieldErrors> {
@@ -30,8 +27,7 @@ fn aggregate(errors: &mut FieldErrors, fact: &AggregateFact) {
 fn group(errors: &mut FieldErrors, fact: &GroupFact) {
     let texts = [("name", &fact.name), ("project_id", &fact.project), ("user_id", &fact.user)];
     for (field, text) in texts {
-        let fits = text.chars().count() <= MAX_TEXT;
-        errors.require(fits, field, text, format!("at most {MAX_TEXT} characters"));
+        errors.require_text(field, text, MAX_TEXT);
     }
     let expected = "affinity, anti-affinity, soft-affinity or soft-anti-affinity";
     errors.require(is_policy(&fact.policy), "policy", &fact.policy, expected);

@@ -1,5 +1,7 @@
 //! Who is in a server group, and where.
 
+use std::collections::BTreeSet;
+
 use stowplan_engine::HostView;
 use stowplan_ledger::rows::ServerGroupRow;
 use stowplan_ledger::{Change, Image, Record};
@@ -37,16 +39,14 @@ pub fn join(
     let mut row = ServerGroupRow { updated: now, ..group.clone() };
     let idle = row.members.iter().filter(|member| !lives(image, **member)).count();
     let mut surplus = idle.saturating_sub(MAX_IDLE);
+    let joining: BTreeSet<Uuid> = servers.iter().copied().collect();
     row.members.retain(|member| {
-        let goes = surplus > 0 && !servers.contains(member) && !lives(image, *member);
+        let goes = surplus > 0 && !joining.contains(member) && !lives(image, *member);
         surplus -= usize::from(goes);
         !goes
     });
-    for server in servers {
-        if !row.members.contains(server) {
-            row.members.push(*server);
-        }
-    }
+    let mut there: BTreeSet<Uuid> = row.members.iter().copied().collect();
+    row.members.extend(servers.iter().filter(|server| there.insert(**server)));
     row
 }
 

@@ -8,10 +8,7 @@ use stowplan_model::{Micros, Uuid};
 
 use super::find;
 use crate::error::SchedulerError;
-use crate::fields::FieldErrors;
-
-/// The longest name of a group, and of a project or user.
-const MAX_NAME: usize = 255;
+use crate::fields::{FieldErrors, MAX_TEXT};
 
 /// What a server group does to its members.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -85,20 +82,9 @@ pub fn create_group(
     now: Micros,
 ) -> Result<(Change, ServerGroupRow), SchedulerError> {
     let mut errors = FieldErrors::default();
-    let fits = (1..=MAX_NAME).contains(&new.name.chars().count());
-    errors.require(
-        fits && new.name.trim() == new.name && !new.name.chars().any(char::is_control),
-        "name",
-        &new.name,
-        format!("1 to {MAX_NAME} characters without control characters or blanks at the ends"),
-    );
+    errors.require_name("name", &new.name, MAX_TEXT);
     for (field, name) in [("project_id", &new.project_id), ("user_id", &new.user_id)] {
-        errors.require(
-            name.as_ref().is_none_or(|name| name.chars().count() <= MAX_NAME),
-            field,
-            name,
-            format!("at most {MAX_NAME} characters"),
-        );
+        errors.require_text(field, name.as_deref().unwrap_or_default(), MAX_TEXT);
     }
     errors.require(
         new.policy.is_some(),

@@ -54,7 +54,8 @@ pub(super) fn shape(
 }
 
 /// Takes away the children of ours that the report no longer has. One that
-/// somebody holds is emptied of what is free, and goes with a later report.
+/// somebody holds, or below which clients have put providers of their own, is
+/// emptied of what is free, and goes with a later report.
 fn retire(
     draft: &mut Draft<'_>,
     root: Uuid,
@@ -63,12 +64,15 @@ fn retire(
 ) -> Result<(), SchedulerError> {
     let image = draft.image;
     let Some(at) = image.providers.find(root) else { return Ok(()) };
-    for &child in image.providers.tree_of(at) {
+    let tree = image.providers.tree_of(at);
+    let above = |at: &At| image.providers.get(*at).and_then(|provider| provider.parent);
+    let parents: BTreeSet<At> = tree.iter().filter_map(above).collect();
+    for &child in tree {
         let Some(provider) = image.providers.get(child) else { continue };
         if kept.contains(&provider.uuid) || !is_ours(root, node, provider.uuid, &provider.name) {
             continue;
         }
-        if image.consumers.of_provider(child).next().is_none() {
+        if !parents.contains(&child) && image.consumers.of_provider(child).next().is_none() {
             draft.push(Record::ProviderGone(provider.uuid));
             continue;
         }

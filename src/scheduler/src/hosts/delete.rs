@@ -29,8 +29,8 @@ pub struct Deleted {
 /// node its service and its memberships of host aggregates.
 ///
 /// # Errors
-/// When there is no such host, when it has several nodes and none is named, or
-/// when anybody holds something of its tree.
+/// When there is no such host, when it has several nodes and none is named, when
+/// anybody holds something of its tree, or when its report has servers.
 pub fn delete_host(
     image: &Image,
     host: &str,
@@ -38,7 +38,7 @@ pub fn delete_host(
     now: Micros,
 ) -> Result<(Change, Deleted), SchedulerError> {
     let found = find(image, host, node)?;
-    let holders = holders(image, found);
+    let holders = servers(image, found);
     if !holders.is_empty() {
         return Err(SchedulerError::HostInUse {
             host: found.row.node.clone(),
@@ -72,10 +72,8 @@ pub fn delete_service(
         change.push(Record::ServiceGone(service.uuid));
         return Ok((change, gone));
     }
-    let reported = |node: &Host| node.row.report.instances.keys().copied().collect::<Vec<_>>();
     let nodes = || image.hosts.nodes_of(&service.host);
-    let mut there: BTreeSet<Uuid> = nodes().flat_map(|node| holders(image, node)).collect();
-    there.extend(nodes().flat_map(|node| reported(node)));
+    let there: BTreeSet<Uuid> = nodes().flat_map(|node| servers(image, node)).collect();
     if !there.is_empty() {
         return Err(SchedulerError::ServiceInUse {
             host: service.host.clone(),
@@ -119,11 +117,14 @@ fn service_goes(image: &Image, change: &mut Change, host: &str, now: Micros) {
     }
 }
 
-/// Consumers that hold something of a node's tree.
-fn holders(image: &Image, node: &Host) -> BTreeSet<Uuid> {
-    let Some(root) = image.providers.find(node.row.uuid) else { return BTreeSet::new() };
-    let tree = image.providers.tree_of(root).iter();
-    tree.flat_map(|&at| image.consumers.of_provider(at)).map(|consumer| consumer.uuid).collect()
+/// Who is on a node: consumers that hold something of its tree, and servers that
+/// its report has.
+fn servers(image: &Image, node: &Host) -> BTreeSet<Uuid> {
+    let root = image.providers.find(node.row.uuid);
+    let tree = root.map_or(&[][..], |root| image.providers.tree_of(root)).iter();
+    let holders = tree.flat_map(|&at| image.consumers.of_provider(at));
+    let reported = node.row.report.instances.keys().copied();
+    holders.map(|consumer| consumer.uuid).chain(reported).collect()
 }
 
 fn first_of(holders: &BTreeSet<Uuid>) -> Vec<String> {

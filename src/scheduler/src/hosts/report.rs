@@ -91,7 +91,7 @@ pub fn report_host(
         draft.push(Record::Cell(CellRow { id, uuid: cell, name: String::new(), disabled: false }));
     }
     let said_before = before.map(|host| &host.row.report.service);
-    let service = service::after_report(image, &call.host, said_before, &report.service, now);
+    let service = service::after_report(image, &call.host, said_before, &report.service, now)?;
     if image.service_of(&call.host).is_none_or(|row| **row != service) {
         draft.push(Record::Service(service.clone()));
     }

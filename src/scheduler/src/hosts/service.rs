@@ -11,7 +11,7 @@ use super::report::NAMESPACE;
 use crate::error::SchedulerError;
 
 /// The program of a service that does not name it: the one that runs servers.
-pub const BINARY: &str = "nova-compute";
+pub use stowplan_ledger::rows::COMPUTE_BINARY as BINARY;
 
 /// How a service is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,17 +60,22 @@ pub fn find_service<'a>(
 /// The service row after a report. What operators have set (disabled, why,
 /// declared down) stands until a report says something else than the host's
 /// report before: a host that repeats itself does not enable itself again.
+///
+/// # Errors
+/// When its uuid is that of another host's service.
 pub(super) fn after_report(
     image: &Image,
     host: &str,
     before: Option<&ServiceReport>,
     said: &ServiceReport,
     now: Micros,
-) -> ServiceRow {
+) -> Result<ServiceRow, SchedulerError> {
     let silent = ServiceReport::default();
     let Some(row) = image.service_of(host) else {
-        return new_row(image, host, said, now);
+        let row = new_row(image, host, said, now);
+        return not_anothers(image, host, row.uuid).map(|()| row);
     };
+    said.uuid.map_or(Ok(()), |uuid| not_anothers(image, host, uuid))?;
     let before = before.unwrap_or(&silent);
     let mut after = ServiceRow::clone(row);
     if said.disabled != before.disabled {
@@ -94,7 +99,19 @@ pub(super) fn after_report(
     if after != **row {
         after.updated = now;
     }
-    after
+    Ok(after)
+}
+
+/// That no other host's service has this uuid: its row would become this host's.
+fn not_anothers(image: &Image, host: &str, uuid: Uuid) -> Result<(), SchedulerError> {
+    match image.services.get(uuid) {
+        Some(row) if row.host != host => Err(SchedulerError::ServiceUuidTaken {
+            uuid,
+            host: row.host.clone(),
+            binary: row.binary.clone(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn new_row(image: &Image, host: &str, said: &ServiceReport, now: Micros) -> ServiceRow {

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use stowplan_model::Inventory;
-use stowplan_model::host::HostReport;
+use stowplan_model::host::{HostReport, ServiceReport};
 use stowplan_model::names::{MAX_PROVIDER_NAME, is_custom, standard_classes, standard_traits};
 
-use crate::fields::FieldErrors;
+use crate::fields::{FieldErrors, MAX_TEXT};
 
 /// The largest amount of an inventory, and so of what a host has.
 const MAX_AMOUNT: i64 = 2_147_483_647;
@@ -33,6 +33,7 @@ pub(super) fn check(host: &str, node: &str, report: &HostReport) -> FieldErrors 
             format!("the name of the node ({node}), or nothing"),
         );
     }
+    service(&mut errors, &report.service);
     figures(&mut errors, report);
     lists(&mut errors, report);
     devices(&mut errors, node, report);
@@ -44,14 +45,19 @@ pub(super) fn check(host: &str, node: &str, report: &HostReport) -> FieldErrors 
 
 /// Checks the name of a host or node.
 pub(crate) fn name(errors: &mut FieldErrors, field: &str, name: &str) {
-    let fits = (1..=MAX_NAME).contains(&name.chars().count());
-    let printable = name.trim() == name && !name.chars().any(char::is_control);
-    errors.require(
-        fits && printable,
-        field,
-        name,
-        format!("1 to {MAX_NAME} characters without control characters or blanks at the ends"),
-    );
+    errors.require_name(field, name, MAX_NAME);
+}
+
+/// The texts of a service.
+fn service(errors: &mut FieldErrors, report: &ServiceReport) {
+    if let Some(binary) = &report.binary {
+        errors.require_name("service.binary", binary, MAX_TEXT);
+    }
+    let texts =
+        [("service.disabled_reason", &report.disabled_reason), ("service.zone", &report.zone)];
+    for (field, text) in texts {
+        errors.require_text(field, text.as_deref().unwrap_or_default(), MAX_TEXT);
+    }
 }
 
 /// Amounts and ratios.

@@ -1,6 +1,7 @@
 //! The hosts that can meet a request, and what each of them would give.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashSet};
 
 use stowplan_engine::table::HostIx;
 use stowplan_engine::{HostSet, HostTable, HostView, Kept, Offers};
@@ -8,9 +9,10 @@ use stowplan_ledger::Image;
 use stowplan_ledger::image::{memo::RootHost, providers::At};
 use stowplan_model::Uuid;
 use stowplan_model::request::ScheduleRequest;
-use stowplan_placement::candidates::{CandidateQuery, Search};
+use stowplan_placement::candidates::{CandidateQuery, Finder, Search};
 
 use super::answer::AllocationRequest;
+use super::offered;
 use super::query::Queries;
 use crate::error::SchedulerError;
 
@@ -25,10 +27,6 @@ struct Viable {
     query: usize,
 }
 
-/// Candidates that filters look at, of each host at most: devices of one kind
-/// are alike, and more ways to choose among them tell no more.
-const OFFERED: usize = 100;
-
 /// The hosts that can meet the request.
 pub(crate) struct Pool<'a> {
     searches: Vec<(&'a CandidateQuery, Search<'a>)>,
@@ -38,6 +36,13 @@ pub(crate) struct Pool<'a> {
     pub hosts: Vec<HostIx>,
     /// What each host offers, where filters look at it.
     offered: BTreeMap<HostIx, Vec<AllocationRequest>>,
+    /// Hosts with more candidates than filters look at.
+    cut: usize,
+    /// The queries on the ledger as the servers so far leave it, as far as they
+    /// were asked.
+    later: RefCell<Vec<Finder>>,
+    /// Hosts with nothing left there: servers only take.
+    full: RefCell<HostSet>,
 }
 
 impl<'a> Pool<'a> {
@@ -95,7 +100,15 @@ impl<'a> Pool<'a> {
         viable.sort_unstable_by_key(|v| (v.query, v.id));
         let hosts = viable.iter().map(|v| v.host).collect();
         viable.sort_unstable_by_key(|v| v.host);
-        Ok(Self { searches, viable, hosts, offered: BTreeMap::new() })
+        Ok(Self {
+            searches,
+            viable,
+            hosts,
+            offered: BTreeMap::new(),
+            cut: 0,
+            later: RefCell::default(),
+            full: RefCell::new(HostSet::with_room(table.slots())),
+        })
     }
 
     /// Makes the candidates of all hosts, for filters that look at them: those of
@@ -104,13 +117,28 @@ impl<'a> Pool<'a> {
         let mut offers = Offers::default();
         for viable in &self.viable {
             let Some((query, search)) = self.searches.get_mut(viable.query) else { continue };
-            let found = search.of_root(viable.root).take(OFFERED);
-            let found: Vec<AllocationRequest> =
-                found.map(|candidate| AllocationRequest::of(image, query, &candidate)).collect();
+            let (found, cut) = offered::sample(image, viable.host, viable.root, search);
+            self.cut += usize::from(cut);
+            let found: Vec<AllocationRequest> = found
+                .iter()
+                .map(|candidate| AllocationRequest::of(image, query, candidate))
+                .collect();
             offers.list(viable.host, found.iter().map(AllocationRequest::groups).collect());
             self.offered.insert(viable.host, found);
         }
         offers
+    }
+
+    /// That filters have not looked at all candidates of some hosts, if so.
+    pub fn cut(&self) -> Option<String> {
+        (self.cut > 0).then(|| {
+            format!(
+                "{} hosts have more ways to choose their devices than the filters looked at: the \
+                 first {}, and some that begin with each of the devices",
+                self.cut,
+                offered::FIRST
+            )
+        })
     }
 
     /// The candidates that a host offered and filters have left; none where no
@@ -144,14 +172,29 @@ impl<'a> Pool<'a> {
         host: HostIx,
     ) -> Result<Option<AllocationRequest>, SchedulerError> {
         let Ok(at) = self.viable.binary_search_by_key(&host, |v| v.host) else { return Ok(None) };
+        if self.full.borrow().contains(host) {
+            return Ok(None);
+        }
         let viable = self.viable[at];
-        for (query, _) in &self.searches[viable.query..] {
-            let candidate = Search::new(later, query)?.of_root(viable.root).next();
-            if let Some(candidate) = candidate {
+        let mut finders = self.later.borrow_mut();
+        for (number, (query, _)) in self.searches.iter().enumerate() {
+            if finders.len() == number {
+                finders.push(Finder::new(later, query)?);
+            }
+            if number < viable.query {
+                continue;
+            }
+            if let Some(candidate) = finders[number].first_of_root(later, viable.root) {
                 return Ok(Some(AllocationRequest::of(later, query, &candidate)));
             }
         }
+        self.full.borrow_mut().insert(host);
         Ok(None)
+    }
+
+    /// A server has taken something: the later image is another one now.
+    pub fn later_changed(&mut self) {
+        self.later.get_mut().clear();
     }
 }
 
@@ -164,6 +207,7 @@ pub(super) fn targets(table: &HostTable, request: &ScheduleRequest) -> Option<Ve
     } else if let Some(hosts) = &request.force_hosts {
         hosts.iter().flat_map(|host| named(host)).collect()
     } else if let Some(nodes) = &request.force_nodes {
+        let nodes: HashSet<&String> = nodes.iter().collect();
         table.live().iter().filter(|host| nodes.contains(&table.facts(*host).node)).collect()
     } else {
         return None;

@@ -9,7 +9,7 @@ use stowplan_model::request::ScheduleRequest;
 use super::hint::Hinted;
 use super::request::{GroupRef, RequestedGroup, SelectRequest};
 use crate::error::SchedulerError;
-use crate::fields::FieldErrors;
+use crate::fields::{FieldErrors, MAX_TEXT};
 use crate::hosts::check_class;
 
 /// Servers of one request at most.
@@ -20,10 +20,17 @@ pub const MAX_ALTERNATES: i64 = 100;
 const MAX_AMOUNT: i64 = 2_147_483_647;
 /// PCI devices of one request at most.
 const MAX_DEVICES: i64 = 256;
-/// The longest project or user.
-const MAX_OWNER: usize = 255;
 /// The longest suffix of a request group.
 const MAX_SUFFIX: usize = 64;
+/// Request groups of one request at most, PCI devices counted one by one where
+/// Placement knows them.
+pub(super) const MAX_GROUPS: usize = 256;
+/// Names of hosts, servers or aggregates in one list at most.
+const MAX_LISTED: usize = 10_000;
+/// Extra specs of a flavor, keys of image properties and hints at most.
+const MAX_KEYS: usize = 1000;
+/// NUMA cells of a server at most.
+const MAX_CELLS: usize = 64;
 
 /// A request, checked.
 #[derive(Clone, Debug)]
@@ -70,8 +77,11 @@ impl Order {
             Some(flavor) => check_flavor(&mut errors, flavor),
             None => errors.add("flavor", &asked.flavor, "what each server needs"),
         }
+        check_lists(&mut errors, &asked);
+        let mut ids = BTreeSet::new();
         for (place, group) in asked.requested_resources.iter().enumerate() {
-            check_group(&mut errors, &asked.requested_resources[..place], place, group);
+            let is_new = ids.insert(group.requester_id.as_str());
+            check_group(&mut errors, place, group, is_new);
         }
         check_places(&mut errors, &asked);
         errors.require(
@@ -95,21 +105,17 @@ impl Order {
                 "a whole number of at least 1",
             );
         }
-        for (field, owner) in [("project_id", &asked.project_id), ("user_id", &asked.user_id)] {
-            errors.require(
-                owner.as_ref().is_none_or(|id| id.chars().count() <= MAX_OWNER),
-                field,
-                owner,
-                format!("at most {MAX_OWNER} characters"),
-            );
-        }
         let hint = Hinted::check(&mut errors, &asked);
+        let project = asked.project_id.as_deref().unwrap_or(caller.0).to_owned();
+        let user = asked.user_id.as_deref().unwrap_or(caller.1).to_owned();
+        errors.require_text("project_id", &project, MAX_TEXT);
+        errors.require_text("user_id", &user, MAX_TEXT);
         errors.into_result(())?;
         let listed = |names: Vec<String>| Some(names).filter(|names| !names.is_empty());
         let request = ScheduleRequest {
             instance_uuid: instances.first().copied().unwrap_or_default(),
-            project_id: asked.project_id.or_else(|| Some(caller.0.to_owned())),
-            user_id: asked.user_id.or_else(|| Some(caller.1.to_owned())),
+            project_id: Some(project),
+            user_id: Some(user),
             availability_zone: asked.availability_zone,
             is_bfv: asked.is_bfv,
             flavor: asked.flavor.unwrap_or_default(),
@@ -188,6 +194,14 @@ fn instances(errors: &mut FieldErrors, asked: &SelectRequest) -> Vec<Uuid> {
 }
 
 fn check_flavor(errors: &mut FieldErrors, flavor: &Flavor) {
+    errors.require_text("flavor.name", &flavor.name, MAX_TEXT);
+    // Nova keeps keys and values of 255 characters at most.
+    for (key, value) in flavor.extra_specs.iter() {
+        if key.len() > MAX_TEXT || value.len() > MAX_TEXT {
+            errors.require_text("flavor.extra_specs", key, MAX_TEXT);
+            errors.require_text(format!("flavor.extra_specs.{key}"), value, MAX_TEXT);
+        }
+    }
     let amounts = [
         ("flavor.vcpus", flavor.vcpus),
         ("flavor.memory_mb", flavor.memory_mb),
@@ -205,16 +219,58 @@ fn check_flavor(errors: &mut FieldErrors, flavor: &Flavor) {
     }
 }
 
-fn check_group(
-    errors: &mut FieldErrors,
-    before: &[RequestedGroup],
-    place: usize,
-    group: &RequestedGroup,
-) {
+/// How long the lists of a request may be.
+fn check_lists(errors: &mut FieldErrors, asked: &SelectRequest) {
+    let destination = asked.requested_destination.as_ref();
+    let aggregates =
+        |list: Option<&Option<Vec<String>>>| list.and_then(Option::as_ref).map_or(0, Vec::len);
+    let specs = asked.flavor.as_ref().map_or(0, |flavor| flavor.extra_specs.len());
+    let group = match &asked.group {
+        Some(GroupRef::Inline(group)) => (group.members.len(), group.hosts.len()),
+        Some(GroupRef::Known(_)) | None => (0, 0),
+    };
+    let hints: usize = asked.scheduler_hints.0.values().map(Vec::len).sum();
+    let cells = asked.numa_topology.as_ref().map_or(0, |topology| topology.cells.len());
+    let networks = asked.network_metadata.as_ref().map_or(0, |networks| networks.physnets.len());
+    let of_destination = "requested_destination";
+    for (field, len, most) in [
+        ("ignore_hosts".to_owned(), asked.ignore_hosts.len(), MAX_LISTED),
+        ("force_hosts".to_owned(), asked.force_hosts.len(), MAX_LISTED),
+        ("force_nodes".to_owned(), asked.force_nodes.len(), MAX_LISTED),
+        ("as_if_released".to_owned(), asked.as_if_released.len(), MAX_LISTED),
+        ("group.members".to_owned(), group.0, MAX_LISTED),
+        ("group.hosts".to_owned(), group.1, MAX_LISTED),
+        ("scheduler_hints".to_owned(), hints, MAX_LISTED),
+        (
+            format!("{of_destination}.aggregates"),
+            aggregates(destination.map(|to| &to.aggregates)),
+            MAX_KEYS,
+        ),
+        (
+            format!("{of_destination}.forbidden_aggregates"),
+            aggregates(destination.map(|to| &to.forbidden_aggregates)),
+            MAX_KEYS,
+        ),
+        ("flavor.extra_specs".to_owned(), specs, MAX_KEYS),
+        ("scheduler_hints".to_owned(), asked.scheduler_hints.0.len(), MAX_KEYS),
+        ("network_metadata.physnets".to_owned(), networks, MAX_KEYS),
+        ("numa_topology.cells".to_owned(), cells, MAX_CELLS),
+        ("requested_resources".to_owned(), asked.requested_resources.len(), MAX_GROUPS),
+        ("pci_requests".to_owned(), asked.pci_requests.len(), MAX_GROUPS),
+        ("same_subtree".to_owned(), asked.same_subtree.len(), MAX_GROUPS),
+    ] {
+        errors.require_few(field, len, most);
+    }
+    for (place, set) in asked.same_subtree.iter().enumerate() {
+        errors.require_few(format!("same_subtree[{place}]"), set.len(), MAX_GROUPS);
+    }
+}
+
+fn check_group(errors: &mut FieldErrors, place: usize, group: &RequestedGroup, is_new: bool) {
     let field = |name: &str| format!("requested_resources[{place}].{name}");
     let id = &group.requester_id;
     errors.require(
-        is_suffix(id) && before.iter().all(|other| other.requester_id != *id),
+        is_suffix(id) && is_new,
         field("requester_id"),
         id,
         format!("1 to {MAX_SUFFIX} letters, digits, - or _, unlike the other groups'"),
@@ -238,12 +294,12 @@ fn check_group(
 
 /// PCI devices and NUMA cells.
 fn check_places(errors: &mut FieldErrors, asked: &SelectRequest) {
+    let mut ids = BTreeSet::new();
     for (place, request) in asked.pci_requests.iter().enumerate() {
         let field = |name: &str| format!("pci_requests[{place}].{name}");
         let id = request.request_id.as_deref().unwrap_or_default();
-        let mut before = asked.pci_requests[..place].iter();
         errors.require(
-            is_suffix(id) && before.all(|other| other.request_id != request.request_id),
+            is_suffix(id) && ids.insert(id),
             field("request_id"),
             &request.request_id,
             format!("1 to {MAX_SUFFIX} letters, digits, - or _, unlike the other requests'"),
@@ -261,6 +317,14 @@ fn check_places(errors: &mut FieldErrors, asked: &SelectRequest) {
             "at least one object of what the devices must have",
         );
     }
+    let devices: i64 =
+        asked.pci_requests.iter().map(|request| request.count.max(0)).fold(0, i64::saturating_add);
+    errors.require(
+        devices <= MAX_DEVICES,
+        "pci_requests",
+        &devices,
+        format!("at most {MAX_DEVICES} devices in all"),
+    );
     let cells = asked.numa_topology.iter().flat_map(|topology| &topology.cells);
     for (place, cell) in cells.enumerate() {
         errors.require(

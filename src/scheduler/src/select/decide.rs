@@ -75,6 +75,9 @@ pub(crate) struct Trace {
     pub servers: Vec<ServerTrace>,
 }
 
+/// Hosts without anything left that are named of each server.
+const NAMED: usize = 20;
+
 /// What became of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerTrace {
@@ -85,6 +88,8 @@ pub(crate) struct ServerTrace {
     /// Hosts that were passed over because nothing was left of their
     /// candidates after the servers before this one.
     pub exhausted: Vec<String>,
+    /// Further ones that are only counted.
+    pub more_exhausted: usize,
 }
 
 /// A decision that did not, with all that it takes to ask why.
@@ -223,11 +228,18 @@ fn decide_on(image: &Image, means: Means<'_>) -> Result<Decided, Failure> {
             instance: *instance,
             chosen: chosen.map(|facts| (facts.host.clone(), facts.node.clone())),
             explanation: turn.explanation,
-            exhausted: turn.exhausted.iter().map(|host| facts(*host).host.clone()).collect(),
+            exhausted: {
+                let named = turn.exhausted.iter().take(NAMED);
+                named.map(|host| facts(*host).host.clone()).collect()
+            },
+            more_exhausted: turn.exhausted.len().saturating_sub(NAMED),
         });
         match turn.placed {
             Some(found) => placed.push(found),
             None => {
+                if let Some(queries) = &mut trace.queries {
+                    queries.warnings.extend(supply.pool.cut());
+                }
                 let scene = Scene {
                     image: supply.later.unwrap_or_else(|| image.clone()),
                     table: sequence.table().clone(),
@@ -288,6 +300,7 @@ impl Supply for LedgerSupply<'_> {
             };
             let later = self.later.get_or_insert_with(|| self.image.clone());
             later.apply(&Change { kind: String::new(), records });
+            self.pool.later_changed();
         }
         let destination = self.destination(table, host, given);
         Ok(Some(Placed { destination, claim, alternates: Vec::new() }))

@@ -11,6 +11,8 @@ use crate::fields::FieldErrors;
 
 /// The longest name of a host.
 const MAX_NAME: usize = 255;
+/// Hosts in a list at most.
+const MAX_LISTED: usize = 10_000;
 
 /// Hosts that servers must or would rather have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
@@ -103,6 +105,7 @@ fn check_names(errors: &mut FieldErrors, place: &str, hint: &Hint) {
     let lists =
         [("nodeNames", &hint.node_names), ("preferredNodeNames", &hint.preferred_node_names)];
     for (list, names) in lists {
+        errors.require_few(format!("{place}.{list}"), names.len(), MAX_LISTED);
         for (at, name) in names.iter().enumerate() {
             errors.require(
                 (1..=MAX_NAME).contains(&name.len()),

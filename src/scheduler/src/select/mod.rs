@@ -16,6 +16,7 @@ mod decide;
 mod group;
 mod hint;
 mod lease;
+mod offered;
 mod once;
 mod query;
 mod reasons;

@@ -175,7 +175,7 @@ fn of_servers(servers: &[ServerTrace]) -> Reasons {
     if !last.exhausted.is_empty() {
         sentences.push(format!(
             "nothing is left for it of {} hosts that passed, such as {}",
-            last.exhausted.len(),
+            last.exhausted.len() + last.more_exhausted,
             last.exhausted[0]
         ));
     }

@@ -167,8 +167,8 @@ pub(super) fn body(
     let queries = trace.queries;
     Body {
         version: VERSION,
-        request: request(order),
-        query: query(queries.as_ref().map_or(&[], |q| &q.queries)),
+        request: Some(request(order)),
+        query: Some(query(queries.as_ref().map_or(&[], |q| &q.queries))),
         candidates: trace.hosts,
         attempts: u32::try_from(conflicts.len() + 1).unwrap_or(u32::MAX),
         conflicts,
@@ -193,6 +193,7 @@ impl From<ServerTrace> for InstanceRecord {
             host: server.chosen.as_ref().map(|(host, _)| host.clone()),
             node: server.chosen.map(|(_, node)| node),
             exhausted: server.exhausted,
+            more_exhausted: server.more_exhausted,
             explanation: server.explanation,
         }
     }

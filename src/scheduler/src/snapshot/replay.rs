@@ -90,7 +90,7 @@ pub enum ReplayError {
     #[error(transparent)]
     Form(#[from] serde_json::Error),
     /// A decision without its request.
-    #[error("decision {0} does not say what was asked: its body is not kept")]
+    #[error("decision {0} does not say what was asked: its body is not kept, or its request")]
     NoBody(String),
     /// A decision about something else.
     #[error("decision {id} is about {kind}, expected one about servers")]
@@ -177,7 +177,7 @@ impl Replay {
             return Err(ReplayError::Kind { id, kind: kind.to_owned() });
         }
         let body = &item["body"];
-        if body.is_null() {
+        if body.is_null() || body["request"].is_null() {
             return Err(ReplayError::NoBody(id));
         }
         let version = body["version"].as_u64().unwrap_or_default();

@@ -139,3 +139,31 @@ async fn the_compute_api_adds_known_hosts_once() {
     assert_eq!(again.status(), 409);
     assert_eq!(add("h2").await.unwrap_err().status(), 404);
 }
+
+#[tokio::test]
+async fn a_zone_given_twice_is_the_same_zone_and_no_longer_than_is_kept() {
+    let cloud = Cloud::new().await;
+    let key = cloud.aggregate("a", Some("east"), &[]).await.to_string();
+    let update = |zone: &str, metadata: Option<Option<&str>>| AggregateUpdate {
+        availability_zone: Some(zone.to_owned()),
+        metadata: metadata
+            .map(|there| ("availability_zone".to_owned(), there.map(str::to_owned)))
+            .into_iter()
+            .collect(),
+        ..AggregateUpdate::default()
+    };
+    let long = "z".repeat(256);
+    for (zone, metadata) in
+        [("west", Some(Some("north"))), ("west", Some(None)), (long.as_str(), None), ("", None)]
+    {
+        let update = update(zone, metadata);
+        let refused = refused(cloud.scheduler.update_aggregate(CALL, &key, update).await);
+        assert_eq!(refused.unwrap_err().status(), 400, "{zone} {metadata:?}");
+    }
+    assert_eq!(cloud.try_aggregate("b", Some(&long), &[]).await.unwrap_err().status(), 400);
+    for (zone, metadata) in [("west", Some(Some("west"))), (&long[..255], None)] {
+        let update = update(zone, metadata);
+        let row = refused(cloud.scheduler.update_aggregate(CALL, &key, update).await).unwrap();
+        assert_eq!(row.metadata["availability_zone"], zone);
+    }
+}

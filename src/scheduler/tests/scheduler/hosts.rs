@@ -359,3 +359,75 @@ async fn a_provider_that_was_deleted_comes_back_with_the_next_report() {
     assert_eq!(cloud.total("h1", "VCPU"), Some(4));
     assert_eq!(cloud.mirror("h1"), [aggregate]);
 }
+
+#[tokio::test]
+async fn the_service_of_another_host_is_not_taken() {
+    let cloud = Cloud::new().await;
+    let with = |service: Uuid| json!({"vcpus": 1, "service": {"uuid": service}});
+    cloud.report("h1", with(uuid(70))).await;
+    cloud.report("h2", json!({"vcpus": 1})).await;
+    let derived = cloud.image().service_of("h2").unwrap().uuid;
+    // By one that is new, and by one that has a service.
+    for (host, taken, owner) in
+        [("h3", uuid(70), "h1"), ("h2", uuid(70), "h1"), ("h3", derived, "h2")]
+    {
+        let refusal = cloud.try_report(host, with(taken)).await.unwrap_err();
+        assert_eq!(refusal.status(), 409);
+        assert_eq!(
+            refusal.to_string(),
+            format!("service.uuid {taken} belongs to the service nova-compute of host {owner}")
+        );
+    }
+    let image = cloud.image();
+    assert_eq!(image.service_of("h1").unwrap().uuid, uuid(70));
+    assert_eq!((image.hosts.len(), image.services.len()), (2, 2));
+    assert!(!cloud.report("h1", with(uuid(70))).await.changed, "its own it may say");
+}
+
+#[tokio::test]
+async fn a_device_below_which_clients_put_providers_stays_until_they_go() {
+    let cloud = Cloud::new().await;
+    let with = |devices: serde_json::Value| json!({"vcpus": 1, "max_tasks": 0, "devices": devices});
+    let gpu = json!([{"name": "gpu0", "resource_class": "PGPU"}]);
+    cloud.report("h1", with(gpu)).await;
+    let device = cloud.image().providers.find_name("h1_gpu0").unwrap();
+    let device = cloud.image().providers.uuid(device);
+    let part = NewProvider { uuid: uuid(5), name: "part".to_owned(), parent: Some(device) };
+    placement(&cloud, move |image| Ok(create_provider(image, &part, NOW)?.0)).await;
+    cloud.report("h1", with(json!([]))).await;
+    let image = cloud.image();
+    let part = image.providers.get(image.providers.find(uuid(5)).unwrap()).unwrap().clone();
+    assert_eq!(part.parent, image.providers.find(device));
+    let class = image.classes.ix("PGPU").unwrap();
+    assert_eq!(image.providers.capacity(part.parent.unwrap(), class), Some(0));
+    placement(&cloud, move |image| {
+        Ok(stowplan_placement::providers::delete_provider(image, uuid(5))?.0)
+    })
+    .await;
+    cloud.report("h1", with(json!([]))).await;
+    assert_eq!(cloud.image().providers.len(), 1);
+}
+
+#[tokio::test]
+async fn a_host_that_reports_servers_stays() {
+    let cloud = Cloud::new().await;
+    cloud.report("h1", json!({"vcpus": 4, "instances": {uuid(9).to_string(): {}}})).await;
+    let refusal = refused(cloud.scheduler.delete_host(CALL, "h1", None).await).unwrap_err();
+    let first = vec![uuid(9).to_string()];
+    assert_eq!(refusal, SchedulerError::HostInUse { host: "h1".to_owned(), count: 1, first });
+    cloud.report("h1", json!({"vcpus": 4})).await;
+    refused(cloud.scheduler.delete_host(CALL, "h1", None).await).unwrap();
+}
+
+#[tokio::test]
+async fn texts_of_a_service_are_as_long_as_the_database_keeps() {
+    let cloud = Cloud::new().await;
+    for field in ["binary", "zone", "disabled_reason"] {
+        let with = |length: usize| json!({"service": {field: "x".repeat(length)}});
+        let refusal = cloud.try_report("h1", with(256)).await.unwrap_err();
+        let text = refusal.to_string();
+        assert!(text.starts_with(&format!("service.{field} is ")), "{text}");
+        assert!(text.contains("255 characters"), "{text}");
+        cloud.report(&format!("of-{field}"), with(255)).await;
+    }
+}

@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod aggregates;
+mod bounds;
 mod cloud;
 mod decisions;
+mod devices;
 mod groups;
 mod hints;
 mod hosts;

@@ -55,7 +55,11 @@ pub fn provider_update(version: Version) -> &'static Schema {
     pick(HISTORY, version)
 }
 
-const AGGREGATE_LIST: Schema = Schema::List { items: &UUID, min: 0, max: usize::MAX, unique: true };
+/// Aggregates that a provider may be in. The peer knows no bound; clouds have a
+/// few for each host.
+const MAX_AGGREGATES: usize = 10_000;
+const AGGREGATE_LIST: Schema =
+    Schema::List { items: &UUID, min: 0, max: MAX_AGGREGATES, unique: true };
 pub(super) const AGGREGATES_WITH_GENERATION: Schema = Schema::Object(
     Object::of(&[("aggregates", &AGGREGATE_LIST), ("resource_provider_generation", &INTEGER)])
         .required(&["aggregates", "resource_provider_generation"]),

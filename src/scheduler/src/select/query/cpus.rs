@@ -1,7 +1,5 @@
 //! Dedicated CPUs: how many of a server's CPUs are PCPU, how many VCPU.
 
-use std::collections::BTreeSet;
-
 use stowplan_model::flavor::Flavor;
 use stowplan_model::image_props::ImageProps;
 
@@ -73,11 +71,12 @@ fn dedicated(flavor: &Flavor) -> Result<i64, SchedulerError> {
 }
 
 /// How many of `cpus` CPUs a mask names: ranges and numbers, those after `^`
-/// taken out; one that begins with `^` starts from all.
+/// taken out; one that begins with `^` starts from all. Ranges are counted, not
+/// their CPUs: there may be two thousand million.
 fn masked(mask: &str, cpus: i64) -> Option<i64> {
-    let (mut named, mut excluded) = (BTreeSet::new(), BTreeSet::new());
+    let (mut named, mut excluded) = (Vec::new(), Vec::new());
     for part in mask.split(',').map(str::trim) {
-        let (part, set) = match part.strip_prefix('^') {
+        let (part, ranges) = match part.strip_prefix('^') {
             Some(part) => (part, &mut excluded),
             None => (part, &mut named),
         };
@@ -86,12 +85,27 @@ fn masked(mask: &str, cpus: i64) -> Option<i64> {
         if first > last || first < 0 || last >= cpus {
             return None;
         }
-        set.extend(first..=last);
+        ranges.push((first, last));
     }
     if mask.trim().starts_with('^') {
-        named.extend(0..cpus);
+        named = vec![(0, cpus - 1)];
     }
-    i64::try_from(named.difference(&excluded).count()).ok()
+    // What is named and not excluded is all that either has, less the excluded.
+    named.extend(&excluded);
+    Some(covered(named) - covered(excluded))
+}
+
+/// How many numbers lie in any of the ranges, ends included.
+fn covered(mut ranges: Vec<(i64, i64)>) -> i64 {
+    ranges.sort_unstable();
+    let (mut count, mut free) = (0, i64::MIN);
+    for (first, last) in ranges {
+        if last >= free {
+            count += last - first.max(free) + 1;
+            free = last + 1;
+        }
+    }
+    count
 }
 
 #[cfg(test)]
@@ -104,6 +118,10 @@ mod tests {
             ("0-1", Some(2)),
             ("0,3", Some(2)),
             ("^0", Some(3)),
+            ("0,0-2,1-2", Some(3)),
+            ("^0,^0-1", Some(2)),
+            ("0-1,^1-3", Some(1)),
+            ("^1-2,3", Some(2)),
             ("0-3,^2", Some(3)),
             ("4", None),
             ("2-1", None),
@@ -112,5 +130,7 @@ mod tests {
         ] {
             assert_eq!(masked(mask, 4), count, "{mask}");
         }
+        let most = i64::from(i32::MAX);
+        assert_eq!(masked("^0,^2147483646,5-2147483640", most), Some(most - 2));
     }
 }

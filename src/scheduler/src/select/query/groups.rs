@@ -62,7 +62,7 @@ impl Groups {
     }
 
     /// The groups as they are asked for; without amounts of 0, and without
-    /// groups that want nothing.
+    /// groups that say nothing.
     pub fn finish(self) -> Vec<RequestGroup> {
         let Self { by_suffix, member_of, forbidden_aggregates } = self;
         let mut groups: Vec<RequestGroup> = by_suffix
@@ -74,7 +74,10 @@ impl Groups {
                 forbidden: draft.forbidden.into_iter().collect(),
                 ..RequestGroup::default()
             })
-            .filter(|group| !group.resources.is_empty() || !group.required.is_empty())
+            .filter(|group| {
+                let RequestGroup { resources, required, forbidden, .. } = group;
+                !(resources.is_empty() && required.is_empty() && forbidden.is_empty())
+            })
             .collect();
         if !member_of.is_empty() || !forbidden_aggregates.is_empty() {
             // Where nothing is asked of the host itself, its aggregates are

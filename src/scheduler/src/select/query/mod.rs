@@ -22,7 +22,7 @@ use self::prefilters::{Prefilter, RootTraits};
 pub(crate) use self::site::Site;
 pub(crate) use self::text::query_string;
 use self::wishes::Wishes;
-use super::check::Order;
+use super::check::{MAX_GROUPS, Order};
 use super::request::RequestedGroup;
 use crate::error::SchedulerError;
 
@@ -167,6 +167,13 @@ fn query(
     .run()?;
     if let Some(destination) = &request.requested_destination {
         destination_aggregates(destination, &mut groups)?;
+    }
+    let count = groups.suffixed();
+    if count > MAX_GROUPS {
+        return Err(SchedulerError::Request(format!(
+            "flavor, requested_resources and pci_requests make {count} groups of resources: \
+             expected at most {MAX_GROUPS} in all"
+        )));
     }
     if policy.is_none() && groups.suffixed() >= 2 && of_flavor < 2 {
         policy = Some(GroupPolicy::None);

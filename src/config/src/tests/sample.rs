@@ -99,3 +99,41 @@ fn a_check_tells_errors_or_warnings() {
     assert!(bad.text.ends_with("2 wrong\n"), "{}", bad.text);
     assert!(!show(&wrong, ShowFormat::Text).is_ok);
 }
+
+/// All Rust sources below a folder but the table of options and these tests.
+fn sources_below(folder: &Path, into: &mut String) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let is_table = ["config/src/options", "config/src/tests"];
+        if is_table.iter().any(|part| path.ends_with(part)) {
+            continue;
+        }
+        if path.is_dir() {
+            sources_below(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push_str(&fs::read_to_string(&path).unwrap());
+        }
+    }
+}
+
+#[test]
+fn every_option_is_read_or_says_that_it_changes_nothing() {
+    let mut code = String::new();
+    sources_below(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), &mut code);
+    let words = code.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let read: HashSet<&str> = words.collect();
+    for spec in options() {
+        let in_template = format!("${}", spec.name);
+        let is_part =
+            options().any(|other| other.meta.template.is_some_and(|it| it.contains(&in_template)));
+        let help = spec.help.concat();
+        let words: Vec<&str> = help.split_whitespace().collect();
+        let says = words.join(" ").contains("changes nothing");
+        assert!(
+            read.contains(spec.name) || is_part || says,
+            "[{}] {} is read by nobody, and does not say so",
+            spec.section,
+            spec.name
+        );
+    }
+}

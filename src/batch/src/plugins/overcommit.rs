@@ -83,9 +83,9 @@ impl Plugin for Overcommit {
 
     fn job_enqueueable(&self, state: &State, job: JobIx) -> Vote {
         let Some(least) = &state[job].min_resources else { return Vote::Permit };
-        let mut sum = self.inqueue.clone();
-        sum.add(least);
-        if sum.less_equal_for(&self.idle, least) { Vote::Permit } else { Vote::Reject }
+        let sum = |dim| self.inqueue.get(dim).saturating_add(least.get(dim));
+        let fits = least.asked().all(|dim| sum(dim) <= self.idle.get(dim));
+        if fits { Vote::Permit } else { Vote::Reject }
     }
 
     fn job_enqueued(&mut self, state: &State, job: JobIx) {

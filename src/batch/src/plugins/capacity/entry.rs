@@ -39,9 +39,8 @@ impl Entry {
     /// Whether, with what a request asks for, it would still be within what it
     /// deserves in one dimension.
     pub(super) fn is_below_deserved(&self, request: &Amounts) -> bool {
-        let mut future = self.books.allocated.clone();
-        future.add(request);
-        future.within_some_for(&self.deserved, request).next().is_some()
+        let future = |dim| self.books.allocated.get(dim).saturating_add(request.get(dim));
+        request.asked().any(|dim| future(dim) <= self.deserved.get(dim))
     }
 
     /// Whether a victim uses nothing that the queue deserves at all.

@@ -93,19 +93,18 @@ impl Books {
     /// what is held and promised and without what is held beyond any need.
     #[must_use]
     pub fn admits(&self, least: &Amounts, limit: &Amounts) -> bool {
-        let mut sum = least.clone();
-        sum.add(&self.allocated);
-        sum.add(&self.inqueue);
-        sum.sub(&self.elastic);
-        sum.less_equal_for(limit, least)
+        least.asked().all(|dim| {
+            let held = self.allocated.get(dim).saturating_add(self.inqueue.get(dim));
+            let sum = least.get(dim).saturating_add(held) - self.elastic.get(dim);
+            sum <= limit.get(dim)
+        })
     }
 
     /// Whether a task's request would stay within a limit.
     #[must_use]
     pub fn takes(&self, request: &Amounts, limit: &Amounts) -> bool {
-        let mut sum = self.allocated.clone();
-        sum.add(request);
-        sum.less_equal_for(limit, request)
+        let sum = |dim| self.allocated.get(dim).saturating_add(request.get(dim));
+        request.asked().all(|dim| sum(dim) <= limit.get(dim))
     }
 }
 

@@ -62,7 +62,7 @@ async fn nobody_is_over_capacity_and_no_gang_is_half() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_between_decision_and_commit_is_seen() {
-    use stowplan_batch::session::{Bind, Plan, Take};
+    use stowplan_batch::session::{Bind, Evict, Plan, Take};
     use stowplan_batch::store::{BindRefusal, bind};
 
     let cloud = Cloud::new().await;
@@ -88,6 +88,11 @@ async fn a_claim_between_decision_and_commit_is_seen() {
     cloud.claim(host, 1).await.unwrap();
     let refusal = bind(&cloud.image(), &plan, "r", cloud.now()).unwrap_err();
     assert!(matches!(refusal, BindRefusal::Claim(_)) && refusal.may_retry(), "{refusal}");
+    // Nobody is evicted before nominations are kept.
+    let evict = Evict { task: job, attempt: 1, host };
+    let evicting = Plan { evicts: vec![evict], ..plan.clone() };
+    let refusal = bind(&before, &evicting, "r", cloud.now()).unwrap_err();
+    assert!(matches!(refusal, BindRefusal::Evictions(1)) && !refusal.may_retry(), "{refusal}");
     // The same plan holds on the image that it was made for, but not in halves.
     assert!(bind(&before, &plan, "r", cloud.now()).is_ok());
     let half = Plan { binds: plan.binds[..1].to_vec(), ..plan.clone() };

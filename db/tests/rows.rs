@@ -312,6 +312,7 @@ async fn batch_tables(connection: &Connection) {
             attempt: 0,
             host_uuid,
             reason: (id == 1).then(|| "no room\nat all".to_owned()),
+            detail: (id == 2).then(|| "{\"retries\":1}".to_owned()),
             created_us: 1,
             updated_us: 2,
         });

@@ -2,6 +2,7 @@
 //! since the epoch; uuids are 36-character text; JSON is text.
 
 pub mod allocation;
+pub mod batch_object;
 pub mod call;
 pub mod cell;
 pub mod consumer;

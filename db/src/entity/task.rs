@@ -30,6 +30,9 @@ pub struct Model {
     pub created_us: i64,
     /// When it was last changed, microseconds since the epoch.
     pub updated_us: i64,
+    /// What else there is to it, JSON; none for nothing.
+    #[sea_orm(column_type = "Text", nullable)]
+    pub detail: Option<String>,
 }
 
 /// Tables are joined by ids alone: the database knows no foreign keys.

@@ -16,13 +16,14 @@ mod m0006_decisions;
 mod m0007_counters;
 mod m0008_bus;
 mod m0009_request_keys;
+mod m0010_batch_objects;
 mod table;
 
 use sea_orm_migration::prelude::*;
 
 /// How many migrations this binary knows, the head's `schema_epoch` after all
 /// of them.
-pub(crate) const KNOWN_EPOCH: i32 = 9;
+pub(crate) const KNOWN_EPOCH: i32 = 10;
 
 /// The migrations this binary knows.
 pub(crate) struct Migrator;
@@ -40,6 +41,7 @@ impl MigratorTrait for Migrator {
             Box::new(m0007_counters::Migration),
             Box::new(m0008_bus::Migration),
             Box::new(m0009_request_keys::Migration),
+            Box::new(m0010_batch_objects::Migration),
         ]
     }
 }

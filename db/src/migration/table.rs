@@ -152,6 +152,23 @@ impl NewTable {
     }
 }
 
+/// Adds a column of text that may be absent to a table that is there already.
+pub(super) async fn add_text_or_null(
+    manager: &SchemaManager<'_>,
+    table: &'static str,
+    name: &'static str,
+) -> Result<(), DbErr> {
+    if manager.has_column(table, name).await? {
+        return Ok(());
+    }
+    let mut column = ColumnDef::new_with_type(name, ColumnType::Text);
+    column.null();
+    if let Some(wide) = wide_type(manager.get_database_backend(), column.get_column_type()) {
+        column.custom(wide);
+    }
+    manager.alter_table(Table::alter().table(table).add_column(column).take()).await
+}
+
 const UUID_LENGTH: u32 = 36;
 
 fn keys<'a>(

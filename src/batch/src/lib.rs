@@ -11,6 +11,8 @@ pub mod actions;
 pub mod amounts;
 pub mod driver;
 pub mod error;
+pub mod events;
+pub mod explain;
 pub mod life;
 pub mod plugins;
 pub mod registry;

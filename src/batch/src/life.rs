@@ -53,6 +53,8 @@ words! {
         Failed,
         /// Cancelled by its owner.
         Cancelled,
+        /// Held back by its owner: it waits, and none of it is placed.
+        Suspended,
     }
 }
 
@@ -63,8 +65,15 @@ impl JobPhase {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 
-    /// The phases of jobs that a session has to do with.
-    pub const OPEN: [Self; 4] = [Self::Pending, Self::Inqueue, Self::Running, Self::Unknown];
+    /// Whether a session has to do with the job.
+    #[must_use]
+    pub const fn is_scheduled(self) -> bool {
+        !self.is_final() && !matches!(self, Self::Suspended)
+    }
+
+    /// The phases of jobs that have not ended.
+    pub const OPEN: [Self; 5] =
+        [Self::Pending, Self::Inqueue, Self::Running, Self::Unknown, Self::Suspended];
 }
 
 words! {
@@ -157,6 +166,8 @@ pub fn phase_of(phase: JobPhase, counts: &Counts, min_available: u32, starved: b
     let ended = counts.sum(&[Failed, Succeeded]);
     if cannot_reach(counts, min_available) {
         JobPhase::Failed
+    } else if phase == JobPhase::Suspended && ended < counts.all() {
+        JobPhase::Suspended
     } else if counts.get(Running) > 0 && starved {
         JobPhase::Unknown
     } else if scheduled >= min_available && ended == scheduled && counts.get(Pending) == 0 {

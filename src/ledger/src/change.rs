@@ -7,9 +7,9 @@
 //! from the journal, and the loader.
 
 use crate::rows::{
-    CallRow, CellRow, ConsumerRow, DecisionRow, HostAggregateRow, HostRow, Inventories, JobRow,
-    NameRow, ProviderRow, QueueRow, RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow,
-    StampRow, TaskRow,
+    BatchObjectRow, CallRow, CellRow, ConsumerRow, DecisionRow, HostAggregateRow, HostRow,
+    Inventories, JobRow, NameRow, ProviderRow, QueueRow, RequestAnswerRow, RequestKeyRow,
+    ServerGroupRow, ServiceRow, StampRow, TaskRow,
 };
 use serde::{Deserialize, Serialize};
 use stowplan_model::{Micros, Uuid};
@@ -107,6 +107,10 @@ pub enum Record {
     RequestKeyGone(Uuid),
     /// The answer of a request with a key. Kept by the database, not by the image.
     RequestAnswer(Box<RequestAnswerRow>),
+    /// A named object of the batch layer.
+    BatchObject(BatchObjectRow),
+    /// A named object of the batch layer that was deleted.
+    BatchObjectGone(Uuid),
     /// A decision's header. Kept by the database, not by the image.
     Decision(Box<DecisionRow>),
 }

@@ -207,6 +207,7 @@ fn present(image: &Image) -> Vec<(&'static str, usize)> {
         ("host aggregates", image.host_aggregates.len()),
         ("server groups", image.server_groups.len()),
         ("jobs", image.batch.jobs.len()),
+        ("objects of batch jobs", image.batch.objects.len()),
     ];
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }

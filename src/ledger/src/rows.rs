@@ -332,6 +332,27 @@ pub struct JobRow {
     pub updated: Micros,
 }
 
+/// A named object that steers batch jobs, such as a priority class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BatchObjectRow {
+    /// Durable integer id.
+    pub id: i64,
+    /// Its uuid, which follows from kind and name.
+    pub uuid: Uuid,
+    /// What it is, as the batch crate writes it.
+    pub kind: String,
+    /// Its name, unique in its kind.
+    pub name: String,
+    /// Its specification, as the batch crate writes it.
+    pub spec: Value,
+    /// Counts the changes of its specification.
+    pub generation: i64,
+    /// When it was created.
+    pub created: Micros,
+    /// When it was last changed.
+    pub updated: Micros,
+}
+
 /// A task of a batch job. Its uuid is the consumer's once it is bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TaskRow {
@@ -353,6 +374,10 @@ pub struct TaskRow {
     pub host: Option<Uuid>,
     /// Why it stands where it stands.
     pub reason: Option<String>,
+    /// What else there is to it, as the batch crate writes it; null for
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub detail: Value,
     /// When it was created.
     pub created: Micros,
     /// When it was last changed.

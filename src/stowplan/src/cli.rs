@@ -1,7 +1,9 @@
 //! The command line.
 
 use crate::{
-    commands::{config, db, explain::Explain, shadow::Shadow, snapshot::Snapshot},
+    commands::{
+        config, db, explain::Explain, job::Job, queue::Queue, shadow::Shadow, snapshot::Snapshot,
+    },
     demo::Demo,
     evaluate::Evaluate,
     exit::{self, Fault, Outcome},
@@ -43,6 +45,10 @@ pub enum Command {
     /// Compare a server in shadow mode with the scheduler that answers.
     #[command(subcommand)]
     Shadow(Shadow),
+    /// Submit batch jobs to a running server, look at them, and steer them.
+    Job(Job),
+    /// Look at queues of batch jobs, and change them.
+    Queue(Box<Queue>),
     /// Print a running server's cloud, to be put into a file.
     Snapshot(Snapshot),
     /// Run filters and weighers offline on scenarios in files.
@@ -61,6 +67,8 @@ impl Command {
             Self::Config(command) => command.run(),
             Self::Explain(explain) => explain.run(),
             Self::Shadow(shadow) => shadow.run(),
+            Self::Job(job) => job.run(),
+            Self::Queue(queue) => queue.run(),
             Self::Snapshot(snapshot) => snapshot.run(),
             Self::Evaluate(evaluate) => evaluate.run(),
             Self::Replay(replay) => replay.run(),

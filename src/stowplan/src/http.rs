@@ -54,7 +54,7 @@ impl Client {
     /// # Errors
     /// When no answer comes, whatever its status.
     pub fn get(&self, path: &str) -> anyhow::Result<Answer> {
-        self.send("GET", path, None::<&Value>)
+        self.send("GET", path, &[], None::<&Value>)
     }
 
     /// DELETE.
@@ -62,7 +62,7 @@ impl Client {
     /// # Errors
     /// When no answer comes.
     pub fn delete(&self, path: &str) -> anyhow::Result<Answer> {
-        self.send("DELETE", path, None::<&Value>)
+        self.send("DELETE", path, &[], None::<&Value>)
     }
 
     /// PUT of a JSON body.
@@ -70,7 +70,7 @@ impl Client {
     /// # Errors
     /// When no answer comes.
     pub fn put(&self, path: &str, body: &impl Serialize) -> anyhow::Result<Answer> {
-        self.send("PUT", path, Some(body))
+        self.send("PUT", path, &[], Some(body))
     }
 
     /// POST of a JSON body.
@@ -78,13 +78,18 @@ impl Client {
     /// # Errors
     /// When no answer comes.
     pub fn post(&self, path: &str, body: &impl Serialize) -> anyhow::Result<Answer> {
-        self.send("POST", path, Some(body))
+        self.send("POST", path, &[], Some(body))
     }
 
-    fn send(
+    /// Any request, with headers of its own.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub fn send(
         &self,
         method: &str,
         path: &str,
+        headers: &[(&str, &str)],
         body: Option<&impl Serialize>,
     ) -> anyhow::Result<Answer> {
         let asked = format!("{method} {}{path}", self.url);
@@ -94,6 +99,8 @@ impl Client {
             .header("x-auth-token", &self.token)
             .header("openstack-api-version", "placement 1.39")
             .header("accept", "application/json");
+        let request =
+            headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let sent = match body {
             Some(body) => {
                 let request = request.header("content-type", "application/json");

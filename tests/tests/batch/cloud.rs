@@ -68,11 +68,9 @@ pub fn report(client: &Client, tasks: &[Value], state: &str) -> Vec<Value> {
     reply.json()["verdicts"].as_array().unwrap().clone()
 }
 
-/// The books are exact: of every host's tree, what is used is what consumers
-/// hold and no more than there is; every bound task holds, and no job that
-/// needs all its tasks has only some of them.
-pub fn audit(server: &Server) {
-    let client = server.client();
+/// Of every provider, what is used is what consumers hold, and no more than
+/// there is.
+pub fn books(client: &Client) {
     let providers = client.get("/resource_providers").json();
     for provider in providers["resource_providers"].as_array().unwrap() {
         let uuid = provider["uuid"].as_str().unwrap();
@@ -101,6 +99,14 @@ pub fn audit(server: &Server) {
             assert!(used.as_i64().unwrap() <= total, "{class} of {uuid}: {used} of {total}");
         }
     }
+}
+
+/// The books are exact: of every host's tree, what is used is what consumers
+/// hold and no more than there is; every bound task holds, and no job that
+/// needs all its tasks has only some of them.
+pub fn audit(server: &Server) {
+    let client = server.client();
+    books(&client);
     let jobs = client.get("/v1/jobs").json();
     for job in jobs["jobs"].as_array().unwrap() {
         let tasks = tasks(&client, job["id"].as_str().unwrap());

@@ -5,4 +5,7 @@
 
 mod beside;
 mod cloud;
+mod executor;
 mod jobs;
+mod queues;
+mod storm;

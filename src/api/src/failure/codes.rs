@@ -91,6 +91,10 @@ codes! {
     /// The provider has children.
     ProviderHasChildren = 409, "placement.resource_provider.cannot_delete_parent",
         "provider-has-children";
+    /// What was asked for is not kept any more.
+    Gone = 410, "placement.undefined_code", "gone";
+    /// It is of another generation than the caller knows.
+    PreconditionFailed = 412, "placement.undefined_code", "precondition-failed";
     /// The body is larger than `[api] max_request_body_size`.
     TooLarge = 413, "placement.undefined_code", "too-large";
     /// The body is of another media type than is read here.

@@ -6,18 +6,22 @@
 //! descriptions in [`openapi`] (paths in full).
 
 mod aggregates;
+mod batch;
 mod caller;
 mod decisions;
+mod events;
 mod explain;
 mod groups;
 mod hosts;
 mod jobs;
+mod objects;
 mod params;
 mod queues;
 mod refusals;
 mod select;
 mod shadow;
 mod snapshot;
+mod tasks;
 
 pub use caller::{Caller, Json};
 
@@ -70,13 +74,18 @@ struct Document;
 /// The descriptions of the calls of this surface.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    Document::openapi().merge_from(jobs::openapi()).merge_from(queues::openapi())
+    [jobs::openapi(), tasks::openapi(), queues::openapi(), objects::openapi(), events::openapi()]
+        .into_iter()
+        .fold(Document::openapi(), |whole, part| whole.merge_from(part))
 }
 
 /// Adds the calls of this surface to a scope that is mounted at `/v1`.
 pub fn routes(config: &mut ServiceConfig) {
     config
         .configure(jobs::routes)
+        .configure(tasks::routes)
+        .configure(objects::routes)
+        .configure(events::routes)
         .configure(queues::routes)
         .service(resource("/select_destinations", [(Method::POST, web::to(select::select))]))
         .service(resource("/shadow", [(Method::GET, web::to(shadow::show))]))

@@ -70,6 +70,14 @@ impl Quantity {
     }
 }
 
+impl std::iter::Sum for Quantity {
+    /// The sum; one that is beyond counting is the largest there is.
+    fn sum<I: Iterator<Item = Self>>(quantities: I) -> Self {
+        let add = |sum: i128, more: Self| sum.saturating_add(more.nanos);
+        Self { nanos: quantities.fold(0, add) }
+    }
+}
+
 /// The suffixes with what they multiply by, in nano units.
 const SUFFIXES: [(&str, i128); 15] = [
     ("Ki", NANOS << 10),

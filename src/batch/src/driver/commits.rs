@@ -18,6 +18,7 @@ pub(super) struct LedgerCommits {
     clock: Clock,
     runtime: Handle,
     request_id: Arc<str>,
+    keep: i64,
     send: Sender<Outcome>,
     receive: Receiver<Outcome>,
     under_way: usize,
@@ -26,14 +27,22 @@ pub(super) struct LedgerCommits {
 }
 
 impl LedgerCommits {
-    /// For one cycle, which the journal knows by `request_id`.
-    pub(super) fn new(ledger: Ledger, clock: Clock, runtime: Handle, request_id: &str) -> Self {
+    /// For one cycle, which the journal knows by `request_id`. Room that tasks
+    /// are evicted for is kept for `keep` microseconds.
+    pub(super) fn new(
+        ledger: Ledger,
+        clock: Clock,
+        runtime: Handle,
+        request_id: &str,
+        keep: i64,
+    ) -> Self {
         let (send, receive) = channel();
         Self {
             ledger,
             clock,
             runtime,
             request_id: request_id.into(),
+            keep,
             send,
             receive,
             under_way: 0,
@@ -62,12 +71,12 @@ impl Commits for LedgerCommits {
             self.held_back.push(outcome);
         }
         let (ledger, clock, send) = (self.ledger.clone(), self.clock.clone(), self.send.clone());
-        let request_id = self.request_id.clone();
+        let (request_id, keep) = (self.request_id.clone(), self.keep);
         self.under_way += 1;
         self.runtime.spawn(async move {
             let statement = plan.statement;
             let id = request_id.clone();
-            let check = move |image: &Image| bind(image, &plan, &id, clock());
+            let check = move |image: &Image| bind(image, &plan, keep, &id, clock());
             let written = ledger.write::<_, (), BindRefusal>(&request_id, check).await;
             let result = written.map_err(|error| refused(&ledger, error));
             // Nobody waits any more when the cycle broke off; the commit stands.

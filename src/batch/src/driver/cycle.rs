@@ -4,7 +4,7 @@ use super::Clock;
 use super::commits::LedgerCommits;
 use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
-use crate::plugins::{PluginFault, tiers};
+use crate::plugins::{PluginFault, completed, tiers};
 use crate::session::{Session, SessionOptions, Tiers, Verdict};
 use crate::store::{SpecCache, load, record_verdicts};
 use std::convert::Infallible;
@@ -20,11 +20,13 @@ const ENQUEUE: &str = "enqueue";
 
 /// All that a cycle is made with: dimensions, actions, plugins, as configured.
 pub struct Plant {
-    dims: Arc<Dims>,
+    pub(crate) dims: Arc<Dims>,
     actions: Vec<Box<dyn Action>>,
-    tiers: Tiers,
+    pub(crate) tiers: Tiers,
     options: SessionOptions,
-    total: BatchTotal,
+    pub(crate) shares: BatchTotal,
+    /// How long nominations hold, in microseconds.
+    keep: i64,
 }
 
 /// Settings that no cycle can run with.
@@ -48,16 +50,18 @@ impl Plant {
     /// An action or plugin that does not exist, with the nearest that does; an
     /// argument or quantum that cannot be.
     pub fn new(settings: &Settings) -> Result<Self, PlantFault> {
+        let settings = &completed(settings);
         let batch = &settings.batch;
         Ok(Self {
             dims: Arc::new(Dims::from_settings(settings)?),
             actions: actions(batch.actions.iter().map(String::as_str), &settings.batch_plugins)?,
             tiers: tiers(settings, &EngineConfig::from(settings))?,
+            shares: batch.total,
+            keep: i64::try_from(batch.nomination_timeout.as_micros()).unwrap_or(i64::MAX),
             options: SessionOptions {
                 commit_retries: batch.commit_retries,
                 enqueues: batch.actions.iter().any(|action| action == ENQUEUE),
             },
-            total: batch.total,
         })
     }
 }
@@ -94,13 +98,13 @@ impl Cycle {
         let cycle = image.seq();
         let request_id = format!("batch-cycle-{cycle}");
         let runtime = Handle::current();
-        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, &request_id);
         let plant = self.plant;
+        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, &request_id, plant.keep);
         let now = clock();
         let ran = tokio::task::spawn_blocking(move || {
             let mut cache = cache;
             let mut commits = commits;
-            let loaded = load(&image, &plant.dims, plant.total, &mut cache, now);
+            let loaded = load(&image, &plant.dims, plant.shares, &mut cache, now);
             let mut session = Session::open(loaded.state, plant.tiers, plant.options, &mut commits);
             for action in &plant.actions {
                 action.run(&mut session);

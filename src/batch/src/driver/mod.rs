@@ -7,6 +7,7 @@
 
 mod commits;
 mod cycle;
+mod sweeping;
 
 pub use cycle::{Cycle, CycleReport, Plant, PlantFault};
 
@@ -70,9 +71,11 @@ pub async fn run(
     let mut head = ledger.watch();
     let mut cache = SpecCache::default();
     let mut known_fault = String::new();
+    let mut sweeper = sweeping::Sweeper::default();
     loop {
         let options = settings.load_full();
         let began = Instant::now();
+        sweeper.sweep(&ledger, &options, &clock).await;
         match Plant::new(&options) {
             Ok(plant) => {
                 known_fault.clear();
@@ -108,7 +111,7 @@ pub async fn run(
 /// One turn: runs a cycle if a task waits.
 async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, cache: SpecCache) -> SpecCache {
     let image = ledger.image();
-    if !has_work(&image) {
+    if !has_work(&image, clock()) {
         return cache;
     }
     let cycle = Cycle::new(ledger.clone(), plant, clock.clone());

@@ -104,6 +104,23 @@ pub fn seat(
     Ok(Seat::new((entry.make)(&setup)?, |point| points.contains(&point)))
 }
 
+/// Arguments that the service gives plugins unless `[batch:<plugin>]` says
+/// otherwise (rule 12): its queues are a tree, and with capacity in the same
+/// tier shares of jobs have no say in who is evicted.
+const DEFAULTS: &[(&str, &str, &str)] =
+    &[("capacity", HIERARCHY, "true"), ("drf", "enablePreemptable", "false")];
+
+/// The settings with the arguments that the service gives plugins itself.
+#[must_use]
+pub fn completed(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    for (plugin, key, value) in DEFAULTS {
+        let given = settings.batch_plugins.entry((*plugin).to_owned()).or_default();
+        given.entry((*key).to_owned()).or_insert_with(|| (*value).to_owned());
+    }
+    settings
+}
+
 /// The plugins of `[batch] tiers` with their arguments and switches.
 ///
 /// # Errors

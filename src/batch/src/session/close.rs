@@ -80,7 +80,7 @@ impl Session<'_> {
     fn verdict(&self, job: JobIx, cycle: i64, told: &mut Told) -> Verdict {
         let at = &self.state[job];
         let objection = self.tiers.job_objection(&self.state, job);
-        let stuck = objection.or_else(|| self.stuck(job, told));
+        let stuck = objection.or_else(|| self.not_admitted(job)).or_else(|| self.stuck(job, told));
         let condition = match stuck {
             Some(Objection { reason, message }) => Some(Condition {
                 kind: ConditionKind::Unschedulable,
@@ -129,6 +129,23 @@ impl Session<'_> {
     fn is_stuck(&self, job: JobIx) -> bool {
         let at = &self.state[job];
         !self.is_ready(job) && at.census.all() > 0 && !at.census.is_leaving(at.min_available)
+    }
+
+    /// The objection to a job that no plugin may admit yet.
+    fn not_admitted(&self, job: JobIx) -> Option<Objection> {
+        let at = &self.state[job];
+        if at.phase != JobPhase::Pending || !self.options.enqueues || at.min_resources.is_none() {
+            return None;
+        }
+        let text = |(plugin, why): (&str, Option<String>)| match why {
+            Some(why) => format!("{plugin}: {why}"),
+            None => plugin.to_owned(),
+        };
+        let reasons: Vec<String> = self.tiers.rejecting(&self.state, job).map(text).collect();
+        (!reasons.is_empty()).then(|| Objection {
+            reason: "NotAdmitted",
+            message: format!("it is not admitted yet by {}", reasons.join("; ")),
+        })
     }
 
     /// The objection to a job that has not its minimum although it was tried.

@@ -143,6 +143,11 @@ pub trait Plugin: Send {
         Vote::Abstain
     }
 
+    /// Why a job may not be admitted, with numbers, where the plugin rejects it.
+    fn enqueue_objection(&self, _state: &State, _job: JobIx) -> Option<String> {
+        None
+    }
+
     /// A job was admitted.
     fn job_enqueued(&mut self, _state: &State, _job: JobIx) {}
 

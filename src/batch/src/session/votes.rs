@@ -92,6 +92,19 @@ impl Tiers {
         self.vote(Point::JobEnqueued, |plugin| plugin.job_enqueueable(state, job))
     }
 
+    /// The plugins that reject a job that is to be admitted, each with its
+    /// reason where it tells one.
+    pub fn rejecting<'a>(
+        &'a self,
+        state: &'a State,
+        job: JobIx,
+    ) -> impl Iterator<Item = (&'static str, Option<String>)> + 'a {
+        let asked = self.at(Point::JobEnqueued);
+        let rejects =
+            asked.filter(move |plugin| plugin.job_enqueueable(state, job) == Vote::Reject);
+        rejects.map(move |plugin| (plugin.name(), plugin.enqueue_objection(state, job)))
+    }
+
     fn vote(&self, point: Point, vote: impl Fn(&dyn Plugin) -> Vote) -> bool {
         decide(&self.seats, |seat: &Seat| {
             if seat.is_on(point) { vote(seat.plugin.as_ref()) } else { Vote::Abstain }

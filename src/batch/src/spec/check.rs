@@ -1,12 +1,14 @@
 //! Whether a job can be as it is stated; what is not stated gets its default.
 
-use super::{JobRequest, JobSpec, RoleRequest, RoleSpec};
-use crate::amounts::Dims;
+use super::names::check_name;
+use super::{
+    JobRequest, JobSpec, OnTaskFailure, PreemptionPolicy, Resources, RoleRequest, RoleSpec, least,
+};
+use crate::amounts::{Dims, TASK_CLASS};
+use crate::store::PriorityClass;
 use std::collections::{BTreeMap, BTreeSet};
 use stowplan_scheduler::fields::{FieldErrors, MAX_TEXT};
 
-/// The longest name of a job, namespace or role.
-const MAX_NAME: usize = 200;
 /// The most roles of a job.
 const MAX_ROLES: usize = 1000;
 
@@ -24,6 +26,7 @@ pub struct Limits {
 pub fn check(
     request: &JobRequest,
     user: &str,
+    class: Option<&PriorityClass>,
     dims: &Dims,
     limits: Limits,
 ) -> Result<JobSpec, FieldErrors> {
@@ -36,6 +39,10 @@ pub fn check(
         }
     }
     errors.require_text("user", user, MAX_TEXT);
+    let defaults = JobDefaults {
+        preemptable: request.preemptable.unwrap_or(true),
+        preemption_policy: class.map(|class| class.preemption_policy).unwrap_or_default(),
+    };
     let amount = request.tasks.len();
     errors.require(
         (1..=MAX_ROLES).contains(&amount),
@@ -49,7 +56,7 @@ pub fn check(
         .iter()
         .enumerate()
         .map(|(place, role)| {
-            let spec = check_role(&mut errors, &format!("tasks[{place}]"), role, dims);
+            let spec = check_role(&mut errors, &format!("tasks[{place}]"), role, dims, &defaults);
             let is_new = seen.insert(spec.role.clone());
             let field = format!("tasks[{place}].role");
             errors.require(is_new, field, &spec.role, "a name that no other role has");
@@ -72,25 +79,69 @@ pub fn check(
         &min_available,
         format!("0 to {count}, the number of tasks"),
     );
+    let min = min.unwrap_or_default();
+    let min_resources = match &request.min_resources {
+        None => Some(least::of(&tasks, min, &min_task_member)),
+        Some(None) => None,
+        Some(Some(given)) => Some(charged(&mut errors, "min_resources", given, dims)),
+    };
+    let number = |errors: &mut FieldErrors, field: &str, given: Option<i64>, least: u32| {
+        let number = given.map(u32::try_from)?;
+        let fits = number.is_ok_and(|number| number >= least);
+        errors.require(fits, field, &given, format!("{least} to {}", u32::MAX));
+        number.ok()
+    };
+    let max_retries = number(&mut errors, "max_retries", request.max_retries, 0).unwrap_or(0);
+    let on_task_failure = request.on_task_failure.unwrap_or_default();
+    errors.require(
+        on_task_failure != OnTaskFailure::RestartJob || max_retries > 0,
+        "max_retries",
+        &request.max_retries,
+        "1 or more, as on_task_failure is restart_job",
+    );
+    let run_limit_s = number(&mut errors, "run_limit_s", request.run_limit_s, 1);
+    let ttl = number(&mut errors, "ttl_after_finished_s", request.ttl_after_finished_s, 0);
     errors.into_result(JobSpec {
         user: user.to_owned(),
-        priority: request.priority.unwrap_or(0),
-        min_available: min.unwrap_or_default(),
+        priority: request.priority.or(class.map(|class| class.value)).unwrap_or(0),
+        priority_class: class.map(|class| class.name.clone()),
+        min_available: min,
         min_task_member,
+        min_resources,
+        preemptable: request.preemptable.unwrap_or(true),
+        run_limit_s,
+        max_retries,
+        on_task_failure,
+        ttl_after_finished_s: ttl,
+        submitted: None,
         annotations: request.annotations.clone(),
         tasks,
     })
 }
 
-fn check_name(errors: &mut FieldErrors, field: &str, name: &str) {
-    let fits = (1..=MAX_NAME).contains(&name.chars().count());
-    let plain = name.trim() == name && !name.chars().any(|c| c.is_control() || c == '/');
-    errors.require(
-        fits && plain,
-        field,
-        name,
-        format!("1 to {MAX_NAME} characters without /, control characters or blanks at the ends"),
-    );
+/// What roles have unless they say otherwise.
+struct JobDefaults {
+    preemptable: bool,
+    preemption_policy: PreemptionPolicy,
+}
+
+/// Requests in units by resource class, rounded up once; no place for a task.
+fn charged(
+    errors: &mut FieldErrors,
+    place: &str,
+    requests: &Resources,
+    dims: &Dims,
+) -> BTreeMap<String, i64> {
+    let mut charged = BTreeMap::new();
+    for (name, quantity) in requests {
+        let alone = BTreeMap::from([(name.clone(), *quantity)]);
+        match dims.charge(&alone) {
+            Ok(amounts) => charged.extend(dims.by_class(&amounts)),
+            Err(fault) => errors.add(format!("{place}.{name}"), quantity, fault.to_string()),
+        }
+    }
+    charged.remove(TASK_CLASS);
+    charged
 }
 
 fn check_role(
@@ -98,29 +149,23 @@ fn check_role(
     place: &str,
     request: &RoleRequest,
     dims: &Dims,
+    job: &JobDefaults,
 ) -> RoleSpec {
     let role = request.role.clone().unwrap_or_else(|| "task".to_owned());
     check_name(errors, &format!("{place}.role"), &role);
     let count = request.count.unwrap_or(1);
     let whole = u32::try_from(count).ok().filter(|count| *count >= 1);
     errors.require(whole.is_some(), format!("{place}.count"), &count, "1 or more");
-    let mut charged = BTreeMap::new();
-    for (name, quantity) in &request.requests {
-        let alone = BTreeMap::from([(name.clone(), *quantity)]);
-        match dims.charge(&alone) {
-            Ok(amounts) => charged.extend(dims.by_class(&amounts)),
-            Err(fault) => {
-                errors.add(format!("{place}.requests.{name}"), quantity, fault.to_string());
-            }
-        }
-    }
-    charged.insert(crate::amounts::TASK_CLASS.to_owned(), 1);
+    let mut charged = charged(errors, &format!("{place}.requests"), &request.requests, dims);
+    charged.insert(TASK_CLASS.to_owned(), 1);
     RoleSpec {
         role,
         count: whole.unwrap_or(1),
         requests: request.requests.clone(),
         charged,
         priority: request.priority.unwrap_or(1),
+        preemptable: request.preemptable.unwrap_or(job.preemptable),
+        preemption_policy: request.preemption_policy.unwrap_or(job.preemption_policy),
         labels: request.labels.clone(),
         node_selector: request.node_selector.clone(),
         tolerations: request.tolerations.clone(),
@@ -162,7 +207,7 @@ mod tests {
     fn checked(body: &str) -> Result<JobSpec, String> {
         let dims = Dims::from_settings(&Settings::default()).unwrap();
         let request = read_job(body.as_bytes()).map_err(|error| error.to_string())?;
-        check(&request, "me", &dims, LIMITS).map_err(|errors| errors.to_string())
+        check(&request, "me", None, &dims, LIMITS).map_err(|errors| errors.to_string())
     }
 
     #[test]
@@ -181,6 +226,24 @@ mod tests {
     }
 
     #[test]
+    fn what_must_be_left_follows_from_the_first_tasks() {
+        let spec = |body: &str| checked(body).unwrap().min_resources;
+        let tasks = r#""tasks": [
+            {"role": "a", "count": 2, "requests": {"cpu": 1}},
+            {"role": "b", "count": 2, "priority": 5, "requests": {"cpu": 3}}]"#;
+        let cpus = |cpus: i64| Some(BTreeMap::from([("VCPU".to_owned(), cpus)]));
+        assert_eq!(spec(&format!("{{{tasks}}}")), cpus(8));
+        assert_eq!(spec(&format!("{{\"min_available\": 3, {tasks}}}")), cpus(7));
+        let minima = r#""min_available": 2, "min_task_member": {"a": 2}"#;
+        assert_eq!(spec(&format!("{{{minima}, {tasks}}}")), cpus(2));
+        let minima = r#""min_available": 1, "min_task_member": {"a": 2}"#;
+        assert_eq!(spec(&format!("{{{minima}, {tasks}}}")), cpus(3));
+        assert_eq!(spec(&format!("{{\"min_resources\": null, {tasks}}}")), None);
+        let given = r#""min_resources": {"cpu": "1500m"}"#;
+        assert_eq!(spec(&format!("{{{given}, {tasks}}}")), cpus(2));
+    }
+
+    #[test]
     fn what_is_wrong_is_named_with_its_value() {
         for (body, part) in [
             ("{}", "tasks is 0: expected 1 to 1000 roles"),
@@ -195,8 +258,15 @@ mod tests {
             (r#"{"tasks": [{}, {}]}"#, "tasks[1].role is \"task\""),
             (r#"{"tasks": [{}], "min_task_member": {"b": 1}}"#, "min_task_member.b is 1"),
             (r#"{"tasks": [{}], "name": "a/b"}"#, "name is \"a/b\""),
-            (r#"{"tasks": [{"hint": {}}], "suspend": true}"#, "tasks[0].hint is {}"),
-            (r#"{"tasks": [{}], "suspend": true}"#, "suspend is true"),
+            (r#"{"tasks": [{"affinity": {}}]}"#, "tasks[0].affinity is {}"),
+            (r#"{"tasks": [{}], "sub_groups": []}"#, "sub_groups is []"),
+            (r#"{"tasks": [{}], "suspend": 1}"#, "suspend is 1: expected true or false"),
+            (r#"{"tasks": [{}], "run_limit_s": 0}"#, "run_limit_s is 0: expected 1 to"),
+            (
+                r#"{"tasks": [{}], "on_task_failure": "restart_job"}"#,
+                "max_retries is null: expected 1 or more",
+            ),
+            (r#"{"tasks": [{}], "min_resources": {"fpga": 1}}"#, "min_resources.fpga is \"1\""),
             (r#"{"tasks": [{}], "quue": "a"}"#, "is queue meant?"),
             (r#"{"tasks": [{"cuont": 1}]}"#, "cuont"),
         ] {

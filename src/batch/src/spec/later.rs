@@ -6,23 +6,16 @@ use serde_json::Value;
 use stowplan_scheduler::fields::FieldErrors;
 
 /// Of a job.
-const JOB: &[&str] = &[
-    "priority_class",
-    "min_resources",
-    "network_topology",
-    "sub_groups",
-    "preemptable",
-    "suspend",
-    "run_limit_s",
-    "max_retries",
-    "on_task_failure",
-    "ttl_after_finished_s",
-    "hint",
-];
+const JOB: &[&str] = &["network_topology", "sub_groups", "hint"];
+
+/// Of a queue.
+const QUEUE: &[&str] = &["strategy", "affinity"];
 
 /// Of a role.
-const ROLE: &[&str] =
-    &["preemptable", "preemption_policy", "affinity", "topology_spread", "ports", "hint"];
+const ROLE: &[&str] = &["affinity", "topology_spread", "ports", "hint"];
+
+/// Of a queue's guarantee.
+const GUARANTEE: &[&str] = &["percentage"];
 
 const EXPECTED: &str = "no such field: this version does not act on it yet";
 
@@ -44,6 +37,27 @@ pub(super) fn check(body: &[u8]) -> Result<(), BatchError> {
             if let Some(value) = role.get(field) {
                 errors.add(format!("tasks[{place}].{field}"), value, EXPECTED);
             }
+        }
+    }
+    Ok(errors.into_result(())?)
+}
+
+/// Refuses queues with such fields.
+///
+/// # Errors
+/// All of them.
+pub(super) fn check_queue(body: &[u8]) -> Result<(), BatchError> {
+    let Ok(Value::Object(queue)) = serde_json::from_slice(body) else { return Ok(()) };
+    let mut errors = FieldErrors::default();
+    for field in QUEUE {
+        if let Some(value) = queue.get(*field) {
+            errors.add(*field, value, EXPECTED);
+        }
+    }
+    let guarantee = queue.get("guarantee");
+    for field in GUARANTEE {
+        if let Some(value) = guarantee.and_then(|guarantee| guarantee.get(*field)) {
+            errors.add(format!("guarantee.{field}"), value, EXPECTED);
         }
     }
     Ok(errors.into_result(())?)

@@ -2,9 +2,18 @@
 
 mod check;
 mod later;
+mod least;
+mod names;
+mod queue;
 mod request;
 mod stored;
 
 pub use check::{Limits, check};
+pub(crate) use names::check_name;
+pub(crate) use queue::check_resources;
+pub use queue::{
+    Guarantee, GuaranteePolicy, QueueRequest, QueueSpec, Resources, check_queue, check_queue_name,
+    read_queue, units,
+};
 pub use request::{JobRequest, RoleRequest, read_job};
-pub use stored::{JobSpec, QueueSpec, RoleSpec};
+pub use stored::{JobSpec, OnTaskFailure, PreemptionPolicy, RoleSpec};

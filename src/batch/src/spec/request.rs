@@ -1,10 +1,10 @@
 //! A job as its submitter states it: the body of `POST /v1/jobs`.
 
-use super::later;
+use super::{OnTaskFailure, PreemptionPolicy, Resources, later};
 use crate::amounts::Quantity;
 use crate::error::BatchError;
 use crate::session::Toleration;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
@@ -20,14 +20,40 @@ pub struct JobRequest {
     pub namespace: Option<String>,
     /// Its queue; without one, `default`.
     pub queue: Option<String>,
-    /// Higher is served first; without one, 0.
+    /// Higher is served first; without one, that of `priority_class`.
     pub priority: Option<i64>,
+    /// The priority class; without one, the class that is everybody's, if there
+    /// is one, and else priority 0.
+    pub priority_class: Option<String>,
     /// How many of its tasks must have a place for any to be placed; without
     /// one, all of them.
     #[schema(minimum = 0)]
     pub min_available: Option<i64>,
     /// The same per role.
     pub min_task_member: BTreeMap<String, i64>,
+    /// What must be left of its queue's limits for it to be admitted. Without a
+    /// word, what the first `min_available` tasks by priority ask for; null for
+    /// no such check.
+    #[serde(deserialize_with = "given")]
+    #[schema(value_type = Option<BTreeMap<String, String>>)]
+    pub min_resources: Option<Option<Resources>>,
+    /// Whether its tasks may be evicted for others; without a word, true.
+    pub preemptable: Option<bool>,
+    /// Whether it is held back until it is resumed; without a word, false.
+    pub suspend: Option<bool>,
+    /// Seconds that a task of it may run; without a number, no limit.
+    #[schema(minimum = 1)]
+    pub run_limit_s: Option<i64>,
+    /// How often a failed task is tried again, after 10 s, 20 s, 40 s, ... and
+    /// at most 6 minutes; without a number, 0.
+    #[schema(minimum = 0)]
+    pub max_retries: Option<i64>,
+    /// What becomes of it when a task fails and is not tried again; without a
+    /// word, `ignore`.
+    pub on_task_failure: Option<OnTaskFailure>,
+    /// Seconds after its end at which it is forgotten; without a number, never.
+    #[schema(minimum = 0)]
+    pub ttl_after_finished_s: Option<i64>,
     /// Free texts, kept and shown.
     pub annotations: BTreeMap<String, String>,
     /// Its tasks, role by role.
@@ -52,6 +78,12 @@ pub struct RoleRequest {
     pub requests: BTreeMap<String, Quantity>,
     /// Higher is placed first within the job; without one, 1.
     pub priority: Option<i64>,
+    /// Whether its tasks may be evicted for others; without a word, as its job
+    /// says.
+    pub preemptable: Option<bool>,
+    /// Whether others are evicted for its tasks; without a word, as the
+    /// priority class says.
+    pub preemption_policy: Option<PreemptionPolicy>,
     /// Free texts, kept and shown.
     pub labels: BTreeMap<String, String>,
     /// Labels that the host must have.
@@ -68,4 +100,12 @@ pub struct RoleRequest {
 pub fn read_job(body: &[u8]) -> Result<JobRequest, BatchError> {
     later::check(body)?;
     Ok(stowplan_scheduler::body::read(body)?)
+}
+
+/// A field that is given, be it null: without this null would count as not
+/// given.
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<Resources>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }

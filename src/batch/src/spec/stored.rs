@@ -1,11 +1,40 @@
-//! Jobs and queues as the ledger keeps them.
+//! Jobs as the ledger keeps them.
 
 use crate::amounts::Quantity;
 use crate::session::Toleration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use stowplan_model::Uuid;
 use utoipa::ToSchema;
+
+/// What becomes of a job when one of its tasks fails and is not tried again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnTaskFailure {
+    /// The job goes on as long as its minimum can be reached, and else fails.
+    #[default]
+    Ignore,
+    /// All tasks are stopped and start anew, as often as `max_retries` says;
+    /// then the job fails.
+    RestartJob,
+    /// The job fails.
+    FailJob,
+}
+
+/// Whether others are evicted for a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub enum PreemptionPolicy {
+    /// Those of lower priority are.
+    #[default]
+    PreemptLowerPriority,
+    /// Nobody is.
+    Never,
+}
+
+const fn yes() -> bool {
+    true
+}
 
 /// A job's specification, checked and with all defaults put in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -14,10 +43,36 @@ pub struct JobSpec {
     pub user: String,
     /// Higher is served first.
     pub priority: i64,
+    /// The class that gave it its priority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority_class: Option<String>,
     /// How many of its tasks must have a place for any to be placed.
     pub min_available: u32,
     /// The same per role.
     pub min_task_member: BTreeMap<String, u32>,
+    /// What must be left of its queue's limits for it to be admitted: units by
+    /// resource class; null for no such check.
+    #[serde(default)]
+    pub min_resources: Option<BTreeMap<String, i64>>,
+    /// Whether its tasks may be evicted for others.
+    #[serde(default = "yes")]
+    pub preemptable: bool,
+    /// Seconds that a task of it may run.
+    #[serde(default)]
+    pub run_limit_s: Option<u32>,
+    /// How often a failed task is tried again.
+    #[serde(default)]
+    pub max_retries: u32,
+    /// What becomes of it when a task fails.
+    #[serde(default)]
+    pub on_task_failure: OnTaskFailure,
+    /// Seconds after its end at which it is forgotten; null for never.
+    #[serde(default)]
+    pub ttl_after_finished_s: Option<u32>,
+    /// Marks the body that it was submitted with, where that came with an
+    /// Idempotency-Key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitted: Option<Uuid>,
     /// Free texts.
     pub annotations: BTreeMap<String, String>,
     /// Its roles.
@@ -38,6 +93,12 @@ pub struct RoleSpec {
     pub charged: BTreeMap<String, i64>,
     /// Higher is placed first within the job.
     pub priority: i64,
+    /// Whether its tasks may be evicted for others.
+    #[serde(default = "yes")]
+    pub preemptable: bool,
+    /// Whether others are evicted for its tasks.
+    #[serde(default)]
+    pub preemption_policy: PreemptionPolicy,
     /// Free texts.
     pub labels: BTreeMap<String, String>,
     /// Labels that the host must have.
@@ -74,14 +135,4 @@ impl RoleSpec {
     pub fn is_best_effort(&self) -> bool {
         self.charged.keys().all(|class| class == crate::amounts::TASK_CLASS)
     }
-}
-
-/// A queue's specification.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
-pub struct QueueSpec {
-    /// The queue above it; none for the root.
-    pub parent: Option<String>,
-    /// Higher is served first.
-    pub priority: i64,
 }

@@ -2,13 +2,14 @@
 //! tasks, their states, the job's phase and the decision, or nothing of it
 //! (rule 9).
 
-use super::phases::{Draft, state_of};
+use super::detail::TaskDetail;
+use super::phases::{Draft, has_place, state_of};
 use crate::life::{JobPhase, TaskState};
 use crate::session::{Bind, Plan};
 use crate::spec::JobSpec;
 use serde_json::json;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stowplan_engine::table::StateFlags;
 use stowplan_engine::{Figure, HostView};
 use stowplan_ledger::rows::{DecisionRow, JobRow, Origin, OriginKind, TaskRow};
@@ -21,7 +22,7 @@ use stowplan_placement::claims::{
 use thiserror::Error;
 
 /// The consumer type of tasks.
-const CONSUMER_TYPE: &str = "BATCH_TASK";
+pub(super) const CONSUMER_TYPE: &str = "BATCH_TASK";
 /// Tasks that the header of a decision lists at most.
 const LISTED: usize = 100;
 
@@ -31,9 +32,12 @@ pub enum BindRefusal {
     /// The job is gone or has ended.
     #[error("the job has ended")]
     JobEnded,
-    /// Others would have to leave for it.
-    #[error("{0} other tasks would have to leave, and the ledger keeps no nominations yet")]
-    Evictions(usize),
+    /// The job was suspended.
+    #[error("the job is suspended")]
+    JobSuspended,
+    /// The job's queue is not open any more.
+    #[error("queue {0:?} is not open any more")]
+    QueueClosed(String),
     /// A task has changed since it was looked at.
     #[error("task {0} has changed")]
     TaskChanged(Uuid),
@@ -61,32 +65,34 @@ impl BindRefusal {
     }
 }
 
-/// Binds the tasks of a statement.
+/// Binds the tasks of a statement, and tells others to leave for those that it
+/// nominates: these keep the room that is left to them for `keep` microseconds.
 ///
 /// # Errors
 /// Anything that does not hold any more; nothing is changed then.
 pub fn bind(
     image: &Image,
     plan: &Plan,
+    keep: i64,
     request_id: &str,
     now: Micros,
 ) -> Result<(Change, ()), BindRefusal> {
-    if !plan.evicts.is_empty() {
-        return Err(BindRefusal::Evictions(plan.evicts.len()));
-    }
     let job = image.batch.jobs.get(plan.job).ok_or(BindRefusal::JobEnded)?;
     let phase = JobPhase::named(&job.phase).filter(|phase| !phase.is_final());
     let phase = phase.ok_or(BindRefusal::JobEnded)?;
+    if phase == JobPhase::Suspended {
+        return Err(BindRefusal::JobSuspended);
+    }
+    if !super::is_open(image, &job.queue) {
+        return Err(BindRefusal::QueueClosed(job.queue.clone()));
+    }
     let spec = JobSpec::read(&job.spec).map_err(|_| BindRefusal::JobEnded)?;
     let decision = Uuid::new_v5(&job.uuid, &image.next_seq().to_be_bytes());
     let mut draft = Draft::new(image, now);
     let mut claims = Vec::with_capacity(plan.binds.len());
     for bind in &plan.binds {
-        let task =
-            image.batch.tasks.get(bind.task).filter(|task| {
-                state_of(task) == TaskState::Pending && task.attempt == bind.attempt
-            });
-        let task = task.ok_or(BindRefusal::TaskChanged(bind.task))?;
+        let task = waiting(image, bind.task, bind.attempt)?;
+        let retries = TaskDetail::of(task).retries;
         check_host(image, bind.host)?;
         claims.push(claim(image, job, &spec, bind, decision));
         draft.put(TaskRow {
@@ -94,18 +100,50 @@ pub fn bind(
             attempt: task.attempt + 1,
             host: Some(bind.host),
             reason: None,
+            detail: TaskDetail { retries, ..TaskDetail::default() }.value(),
             ..TaskRow::clone(task)
         });
     }
-    if phase != JobPhase::Running {
+    if phase != JobPhase::Running && !plan.binds.is_empty() {
         check_minimum(&draft, job, &spec)?;
     }
-    let mut change = Change::new("job.bind");
+    evict(&mut draft, plan, Micros(now.0.saturating_add(keep)))?;
+    let mut change = Change::new(if plan.evicts.is_empty() { "job.bind" } else { "job.preempt" });
     change.records = allocation_records(image, &claims, now)?;
-    change.records.extend(draft.settle(job).map(|row| Record::Job(Box::new(row))));
+    if !plan.nominations.is_empty() {
+        draft.hand_over(job, &mut change);
+    }
     change.push(header(image, job, plan, decision, request_id, now));
-    change.records.extend(draft.records());
-    Ok((change, ()))
+    Ok((draft.finish(change, BTreeSet::from([job.id])), ()))
+}
+
+/// Tells tasks to leave for those that are nominated for their hosts.
+fn evict(draft: &mut Draft<'_>, plan: &Plan, deadline: Micros) -> Result<(), BindRefusal> {
+    let image = draft.image;
+    for nomination in &plan.nominations {
+        let task = waiting(image, nomination.task, nomination.attempt)?;
+        check_host(image, nomination.host)?;
+        draft.nominate(task, nomination.host, deadline);
+    }
+    for evict in &plan.evicts {
+        let row = image.batch.tasks.get(evict.task).filter(|row| {
+            has_place(&row.state) && row.attempt == evict.attempt && row.host == Some(evict.host)
+        });
+        let row = row.ok_or(BindRefusal::TaskChanged(evict.task))?;
+        let same_host = plan.nominations.iter().find(|nomination| nomination.host == evict.host);
+        // A gang that goes whole leaves other hosts too.
+        let heir = same_host.or(plan.nominations.first()).map(|nomination| nomination.task);
+        let heir = heir.ok_or(BindRefusal::TaskChanged(evict.task))?;
+        draft.evict_for(TaskRow::clone(row), heir);
+    }
+    Ok(())
+}
+
+/// A task that waits, as it was looked at.
+fn waiting(image: &Image, task: Uuid, attempt: i64) -> Result<&TaskRow, BindRefusal> {
+    let row = image.batch.tasks.get(task);
+    let row = row.filter(|row| state_of(row) == TaskState::Pending && row.attempt == attempt);
+    row.map(AsRef::as_ref).ok_or(BindRefusal::TaskChanged(task))
 }
 
 fn check_host(image: &Image, uuid: Uuid) -> Result<(), BindRefusal> {
@@ -116,7 +154,11 @@ fn check_host(image: &Image, uuid: Uuid) -> Result<(), BindRefusal> {
 }
 
 /// The gang holds once this is committed, whatever else of it was refused.
-fn check_minimum(draft: &Draft<'_>, job: &JobRow, spec: &JobSpec) -> Result<(), BindRefusal> {
+pub(super) fn check_minimum(
+    draft: &Draft<'_>,
+    job: &JobRow,
+    spec: &JobSpec,
+) -> Result<(), BindRefusal> {
     let mut ready: BTreeMap<&str, u32> = BTreeMap::new();
     for row in draft.image.batch.tasks_of(job.id) {
         let row = draft.tasks.get(&row.uuid).unwrap_or(row);
@@ -201,13 +243,15 @@ fn header(
             })
         })
         .collect();
+    let evicted: Vec<Uuid> = plan.evicts.iter().take(LISTED).map(|it| it.task).collect();
+    let nominated: Vec<Uuid> = plan.nominations.iter().take(LISTED).map(|it| it.task).collect();
     Record::Decision(Box::new(DecisionRow {
         id: decision,
         request_id: request_id.to_owned(),
         seq: image.next_seq(),
         seed: 0,
         kind: "job".to_owned(),
-        outcome: "placed".to_owned(),
+        outcome: if plan.evicts.is_empty() { "placed" } else { "nominated" }.to_owned(),
         header: json!({
             "job": job.uuid,
             "namespace": job.namespace,
@@ -215,6 +259,8 @@ fn header(
             "queue": job.queue,
             "count": plan.binds.len(),
             "tasks": placed,
+            "evicted": evicted,
+            "nominated": nominated,
         }),
         created: now,
     }))

@@ -1,8 +1,10 @@
 //! A job is cancelled, and later forgotten.
 
+use super::detail::TaskDetail;
 use super::phases::{Draft, state_of};
 use crate::error::BatchError;
 use crate::life::{JobPhase, TaskState};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_ledger::{Change, Image, Record};
@@ -30,7 +32,7 @@ pub fn cancel(
     draft.end_tasks(row, "cancelled");
     let mut change = Change::new("job.cancel");
     if force {
-        free(&mut draft, row, &mut change);
+        free(&mut draft, row);
     }
     if !JobPhase::named(&row.phase).is_some_and(JobPhase::is_final) {
         let phase = JobPhase::Cancelled.as_str().to_owned();
@@ -38,12 +40,11 @@ pub fn cancel(
         let row = JobRow { phase, conditions, updated: now, ..JobRow::clone(row) };
         change.push(Record::Job(Box::new(row)));
     }
-    change.records.extend(draft.records());
-    Ok((change, ()))
+    Ok((draft.finish(change, BTreeSet::new()), ()))
 }
 
 /// Frees what tasks that must go still hold.
-fn free(draft: &mut Draft<'_>, job: &JobRow, change: &mut Change) {
+fn free(draft: &mut Draft<'_>, job: &JobRow) {
     let image = draft.image;
     for row in image.batch.tasks_of(job.id) {
         let Some(task) = draft.task(row.uuid).cloned() else { continue };
@@ -51,10 +52,8 @@ fn free(draft: &mut Draft<'_>, job: &JobRow, change: &mut Change) {
             continue;
         }
         let state = TaskState::Cancelled.as_str().to_owned();
-        draft.put(TaskRow { state, host: None, ..task });
-        if image.consumers.get(row.uuid).is_some() {
-            change.push(Record::ConsumerGone(row.uuid));
-        }
+        let detail = TaskDetail { leaving: None, ..TaskDetail::of(&task) }.value();
+        draft.put(TaskRow { state, host: None, detail, ..task });
     }
 }
 

@@ -1,16 +1,18 @@
 //! A session's state as an image of the ledger has it.
 
+use super::detail::{TaskDetail, is_due};
+use super::nominate::hold_of;
 use super::phases::state_of;
+use super::{ROOT_QUEUE, Tree};
 use crate::amounts::{Amounts, Dims};
 use crate::life::{JobPhase, TaskState};
 use crate::session::{
     Census, Condition, ConditionKind, Job, JobIx, Queue, QueueIx, Role, Shape, ShapeIx, State,
-    Status, Task, Verdict,
+    Status, Task, TaskIx, Verdict,
 };
-use crate::spec::{JobSpec, QueueSpec};
+use crate::spec::{JobSpec, PreemptionPolicy, QueueSpec, units};
 use crate::world::{Picks, World};
 use foldhash::{HashMap, HashMapExt};
-use serde::Deserialize;
 use std::sync::Arc;
 use stowplan_config::BatchTotal;
 use stowplan_engine::HostIx;
@@ -39,8 +41,9 @@ impl SpecCache {
 
     /// Forgets jobs that have ended.
     fn keep_open(&mut self, image: &Image) {
-        self.specs
-            .retain(|uuid, _| image.batch.jobs.get(*uuid).is_some_and(|row| !is_final(&row.phase)));
+        self.specs.retain(|uuid, _| {
+            image.batch.jobs.get(*uuid).is_some_and(|row| is_scheduled(&row.phase))
+        });
     }
 }
 
@@ -52,58 +55,137 @@ pub struct Loaded {
     pub unreadable: Vec<Verdict>,
 }
 
-/// Whether any task waits for a host.
+/// Whether any task waits for a host, and may have one by now.
 #[must_use]
-pub fn has_work(image: &Image) -> bool {
-    open_jobs(image)
-        .any(|job| image.batch.tasks_of(job.id).any(|task| state_of(task) == TaskState::Pending))
+pub fn has_work(image: &Image, now: Micros) -> bool {
+    let waits = |task: &Arc<TaskRow>| {
+        state_of(task) == TaskState::Pending
+            && is_due(task, now)
+            && task.detail.get("nomination").is_none()
+    };
+    scheduled_jobs(image).any(|job| image.batch.tasks_of(job.id).any(waits))
 }
 
-fn open_jobs(image: &Image) -> impl Iterator<Item = &Arc<JobRow>> {
+/// The jobs that have not ended.
+pub fn open_jobs(image: &Image) -> impl Iterator<Item = &Arc<JobRow>> {
     JobPhase::OPEN.into_iter().flat_map(|phase| image.batch.jobs_in(phase.as_str()))
 }
 
-fn is_final(phase: &str) -> bool {
-    JobPhase::named(phase).is_none_or(JobPhase::is_final)
+/// The jobs that cycles have to do with.
+fn scheduled_jobs(image: &Image) -> impl Iterator<Item = &Arc<JobRow>> {
+    open_jobs(image).filter(|job| is_scheduled(&job.phase))
 }
 
-/// Reads an image into a session's state.
+fn is_scheduled(phase: &str) -> bool {
+    JobPhase::named(phase).is_some_and(JobPhase::is_scheduled)
+}
+
+/// What a queue may hold at most. The root is without a limit, so that jobs
+/// are admitted while others have borrowed what their queue deserves (rule 12);
+/// a queue right below it may have what queues share, less what is guaranteed
+/// to the others.
+fn capability(
+    spec: &QueueSpec,
+    dims: &Dims,
+    total: &Amounts,
+    guaranteed: &Amounts,
+) -> Option<Amounts> {
+    let mut most = units(&spec.capability, dims);
+    if spec.parent.as_deref() == Some(ROOT_QUEUE) {
+        let own = units(&spec.guarantee.resource, dims);
+        for (dim, all) in total.positive() {
+            let left = (all - guaranteed.get(dim)).max(0) + own.get(dim);
+            let limit = if most.has(dim) { most.get(dim).min(left) } else { left };
+            most.set(dim, limit);
+        }
+    }
+    let is_limited = most.iter().next().is_some();
+    is_limited.then_some(most)
+}
+
+/// What batch tasks hold, those that are on their way out included.
+fn held_by_tasks(image: &Image, dims: &Dims) -> Amounts {
+    let mut sum = Amounts::new();
+    for host in image.hosts.iter() {
+        for task in image.batch.tasks_on(host.row.uuid) {
+            sum.add(&held(image, dims, task.uuid));
+        }
+    }
+    for task in scheduled_jobs(image).flat_map(|job| image.batch.tasks_of(job.id)) {
+        if task.detail.get("nomination").is_some() {
+            sum.add(&held(image, dims, hold_of(task.uuid)));
+        }
+    }
+    sum
+}
+
+/// What a consumer holds, by the ledger's books.
+fn held(image: &Image, dims: &Dims, consumer: Uuid) -> Amounts {
+    let mut held = Amounts::new();
+    let consumer = image.consumers.get(consumer);
+    for allocation in consumer.into_iter().flat_map(|consumer| &consumer.allocations) {
+        let class = image.classes.name(allocation.class);
+        let dim = dims.iter().find(|(_, dim)| dim.class.as_deref() == Some(class));
+        if let Some((dim, _)) = dim {
+            held.set(dim, held.get(dim) + allocation.used);
+        }
+    }
+    held
+}
+
+/// Reads an image into a session's state. Queues share what hosts have, less
+/// what others than tasks hold there unless `shares` says otherwise.
 #[must_use]
 pub fn load(
     image: &Image,
     dims: &Arc<Dims>,
-    total: BatchTotal,
+    shares: BatchTotal,
     cache: &mut SpecCache,
     now: Micros,
 ) -> Loaded {
-    let mut state = State::new(World::from_image(image, dims.clone()), now);
+    let world = World::from_image(image, dims.clone());
+    let used = world.total_used();
+    let mut state = State::new(world, now);
+    if shares == BatchTotal::Available {
+        state.set_foreign(used.exceeded(&held_by_tasks(image, dims)));
+    }
+    let total = state.total();
+    let tree = Tree::of(image);
+    let mut guaranteed = Amounts::new();
+    for spec in tree.children(ROOT_QUEUE).filter_map(|name| tree.spec(name)) {
+        guaranteed.add(&units(&spec.guarantee.resource, dims));
+    }
     let mut queues = HashMap::new();
     for row in image.batch.queues() {
-        let spec = QueueSpec::deserialize(&row.spec).unwrap_or_default();
+        let spec = QueueSpec::read(&row.spec);
+        let open = |name: &&str| image.batch.queue(name).is_some_and(|row| row.state == "Open");
         let queue = Queue {
             priority: spec.priority,
             created: row.created,
-            open: row.state == "Open",
+            open: tree.path(&row.name).iter().all(open),
+            weight: spec.weight,
+            capability: capability(&spec, dims, &total, &guaranteed),
+            deserved: units(&spec.deserved, dims),
+            guarantee: units(&spec.guarantee.resource, dims),
+            reclaimable: spec.reclaimable,
+            parent: spec.parent,
+            hierarchy: spec.hierarchy,
+            hierarchy_weights: spec.hierarchy_weights,
             ..Queue::named(&row.name)
         };
         queues.insert(row.name.as_str(), state.add_queue(queue));
     }
-    if cache.specs.len() > 2 * open_jobs(image).count() {
+    if cache.specs.len() > 2 * scheduled_jobs(image).count() {
         cache.keep_open(image);
     }
-    let mut loader = Loader { image, dims, state, queues, held: Amounts::new() };
+    let mut loader = Loader { image, dims, state, queues, now };
     let mut unreadable = Vec::new();
-    for row in open_jobs(image) {
+    for row in scheduled_jobs(image) {
         if let Err(why) = loader.job(row, cache) {
             unreadable.push(refused(row, why, image.seq()));
         }
     }
     loader.leaving();
-    if total == BatchTotal::Available {
-        // What is used and no task holds belongs to others (rule 5).
-        let foreign = loader.state.world.total_used().exceeded(&loader.held);
-        loader.state.set_foreign(foreign);
-    }
     Loaded { state: loader.state, unreadable }
 }
 
@@ -112,8 +194,7 @@ struct Loader<'a> {
     dims: &'a Dims,
     state: State,
     queues: HashMap<&'a str, QueueIx>,
-    /// What all tasks hold.
-    held: Amounts,
+    now: Micros,
 }
 
 impl Loader<'_> {
@@ -137,11 +218,15 @@ impl Loader<'_> {
             census: Census::default(),
         });
         let name = format!("{}/{}", row.namespace, row.name);
+        let min_resources = spec.min_resources.as_ref().map(|least| self.dims.from_classes(least));
+        let min_resources = min_resources.transpose().map_err(|error| error.to_string())?;
         let job = self.state.add_job(Job {
             created: row.created,
             priority: spec.priority,
             phase: JobPhase::named(&row.phase).unwrap_or(JobPhase::Unknown),
             min_available: spec.min_available,
+            min_resources,
+            annotations: Arc::new(spec.annotations.clone()),
             roles: roles.collect(),
             ..Job::named(row.uuid, name, queue)
         });
@@ -154,56 +239,57 @@ impl Loader<'_> {
     fn task(&mut self, job: JobIx, row: &TaskRow, spec: &JobSpec, shapes: &[ShapeIx]) {
         let Some(role) = spec.tasks.iter().position(|role| role.role == row.role) else { return };
         let Some(shape) = shapes.get(role) else { return };
-        let at = self.state.add_task(Task {
+        let Some(asked) = spec.tasks.get(role) else { return };
+        if state_of(row) == TaskState::Pending && !is_due(row, self.now) {
+            return;
+        }
+        let task = self.state.add_task(Task {
             uuid: row.uuid,
             name: format!("{}/{}", row.role, row.index),
             job,
             role: role as u32,
             number: u64::try_from(row.index).ok(),
             created: row.created,
-            priority: spec.tasks.get(role).map_or(0, |role| role.priority),
+            priority: asked.priority,
             shape: *shape,
             status: Status::from(state_of(row)),
             attempt: row.attempt,
-            preemptable: true,
-            may_preempt: true,
+            preemptable: asked.preemptable,
+            may_preempt: asked.preemption_policy != PreemptionPolicy::Never,
             protected: false,
             host: row.host.and_then(|host| self.host(host)),
             picks: Picks::new(),
         });
-        if self.state[at].status.is_on_host() {
-            self.held.add(&self.state.shape_of(at).request);
-        }
+        self.promise(task, row);
     }
 
-    /// Tasks of jobs that have ended and that still have to leave their hosts.
+    /// A nominated task has been promised its host: what is held for it there
+    /// is as good as leaving.
+    fn promise(&mut self, task: TaskIx, row: &TaskRow) {
+        if row.detail.is_null() || state_of(row) != TaskState::Pending {
+            return;
+        }
+        let nomination = TaskDetail::of(row).nomination;
+        let Some(host) = nomination.and_then(|it| self.host(it.host)) else { return };
+        let hold = held(self.image, self.dims, hold_of(row.uuid));
+        self.state.world.release(host, &hold);
+        self.state.promise(task, host);
+    }
+
+    /// Tasks of jobs that the session does not see and that still have to leave
+    /// their hosts.
     fn leaving(&mut self) {
         for host in self.image.hosts.iter() {
             for task in self.image.batch.tasks_on(host.row.uuid) {
                 let job = self.image.batch.jobs.by_id(task.job);
                 if state_of(task) == TaskState::Releasing
-                    && job.is_none_or(|job| is_final(&job.phase))
+                    && job.is_none_or(|job| !is_scheduled(&job.phase))
                 {
-                    let held = self.held(task.uuid);
-                    self.held.add(&held);
+                    let held = held(self.image, self.dims, task.uuid);
                     self.state.world.release(host.ix, &held);
                 }
             }
         }
-    }
-
-    /// What a task holds, by the ledger's books.
-    fn held(&self, task: Uuid) -> Amounts {
-        let mut held = Amounts::new();
-        let consumer = self.image.consumers.get(task);
-        for allocation in consumer.into_iter().flat_map(|consumer| &consumer.allocations) {
-            let class = self.image.classes.name(allocation.class);
-            let dim = self.dims.iter().find(|(_, dim)| dim.class.as_deref() == Some(class));
-            if let Some((dim, _)) = dim {
-                held.set(dim, held.get(dim) + allocation.used);
-            }
-        }
-        held
     }
 
     fn host(&self, uuid: Uuid) -> Option<HostIx> {

@@ -3,18 +3,41 @@
 
 mod bind;
 mod cancel;
+mod control;
+mod detail;
+mod fence;
 mod load;
+mod nominate;
+mod objects;
 mod phases;
+mod queues;
 mod report;
 mod seed;
 mod status;
 mod submit;
+mod sweep;
+mod totals;
+mod tree;
 
 pub use bind::{BindRefusal, bind};
 pub use cancel::{cancel, forget};
-pub use load::{Loaded, SpecCache, has_work, load};
+pub use control::{JobUpdate, RoleCount, read_update, requeue, resume, suspend, update_job};
+pub use detail::{Cause, TaskDetail, is_due};
+pub use fence::{Fenced, fence};
+pub use load::{Loaded, SpecCache, has_work, load, open_jobs};
+pub use objects::{
+    ObjectKind, PriorityClass, PriorityClassRequest, Quota, QuotaRequest, class_for, delete_object,
+    priority_class, priority_classes, put_priority_class, put_quota, quota, quotas,
+    read_priority_class, read_quota,
+};
 pub use phases::has_place;
+pub use queues::{
+    QueueState, create_queue, delete_queue, is_open, queue_state, set_queue_state, update_queue,
+};
 pub use report::{ReportVerdict, ReportedState, TaskReport, report};
 pub use seed::{DEFAULT_QUEUE, ROOT_QUEUE, seed};
 pub use status::record_verdicts;
 pub use submit::{Submission, submit};
+pub use sweep::{Deadlines, sweep};
+pub use totals::physical;
+pub(crate) use tree::Tree;

@@ -1,22 +1,30 @@
 //! A job's row after its tasks have changed.
 
+use super::detail::{Cause, Leaving, TaskDetail};
 use crate::life::{Counts, JobPhase, TaskState, phase_of};
-use crate::spec::JobSpec;
-use foldhash::HashMap;
+use crate::spec::{JobSpec, OnTaskFailure};
+use foldhash::{HashMap, HashSet};
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_ledger::{Image, Record};
 use stowplan_model::{Micros, Uuid};
+
+/// The pause before a failed task is tried again, doubled with each time.
+const BACK_OFF: i64 = 10 * Micros::PER_SECOND;
+/// The longest such pause.
+const LONGEST_BACK_OFF: i64 = 360 * Micros::PER_SECOND;
 
 /// Tasks as a proposal leaves them, over those of the image.
 pub(super) struct Draft<'a> {
     pub image: &'a Image,
     pub tasks: HashMap<Uuid, TaskRow>,
     pub now: Micros,
+    /// Jobs that fail whatever their tasks say.
+    failed: HashSet<i64>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(image: &'a Image, now: Micros) -> Self {
-        Self { image, tasks: HashMap::default(), now }
+        Self { image, tasks: HashMap::default(), now, failed: HashSet::default() }
     }
 
     /// A task as it stands in this draft.
@@ -27,6 +35,12 @@ impl<'a> Draft<'a> {
     /// Changes a task.
     pub(super) fn put(&mut self, task: TaskRow) {
         self.tasks.insert(task.uuid, TaskRow { updated: self.now, ..task });
+    }
+
+    /// The tasks of a job as they stand in this draft.
+    pub(super) fn tasks_of(&self, job: i64) -> Vec<TaskRow> {
+        let tasks = self.image.batch.tasks_of(job);
+        tasks.map(|row| self.tasks.get(&row.uuid).unwrap_or(row).clone()).collect()
     }
 
     /// The states of a job's tasks.
@@ -40,7 +54,10 @@ impl<'a> Draft<'a> {
     pub(super) fn settle(&mut self, job: &JobRow) -> Option<JobRow> {
         let before = JobPhase::named(&job.phase)?;
         let min_available = JobSpec::read(&job.spec).map_or(0, |spec| spec.min_available);
-        let phase = phase_of(before, &self.counts(job.id), min_available, false);
+        let mut phase = phase_of(before, &self.counts(job.id), min_available, false);
+        if self.failed.contains(&job.id) && !before.is_final() {
+            phase = JobPhase::Failed;
+        }
         if phase == before {
             return None;
         }
@@ -53,21 +70,127 @@ impl<'a> Draft<'a> {
     /// Ends the tasks of a job that have not ended: those that hold room must
     /// release it first (rule 17).
     pub(super) fn end_tasks(&mut self, job: &JobRow, why: &str) {
-        let rows: Vec<TaskRow> = self
-            .image
-            .batch
-            .tasks_of(job.id)
-            .map(|row| self.tasks.get(&row.uuid).unwrap_or(row).clone())
-            .collect();
-        for row in rows {
-            let state = match state_of(&row) {
-                TaskState::Pending => TaskState::Cancelled,
-                TaskState::Bound | TaskState::Running | TaskState::Unknown => TaskState::Releasing,
-                _ => continue,
-            };
-            let (state, reason) = (state.as_str().to_owned(), Some(why.to_owned()));
-            self.put(TaskRow { state, reason, ..row });
+        for row in self.tasks_of(job.id) {
+            let state = state_of(&row);
+            if state == TaskState::Pending {
+                let (state, reason) = (TaskState::Cancelled, Some(why.to_owned()));
+                let detail = TaskDetail::without_nomination(&row);
+                self.put(TaskRow { state: state.as_str().to_owned(), reason, detail, ..row });
+            } else if state.holds() {
+                self.evict(row, Cause::JobEnded, Some(why.to_owned()));
+            }
         }
+    }
+
+    /// Tells the tasks of a job that hold room to leave it; the job stays.
+    pub(super) fn send_away(&mut self, job: i64, cause: Cause) {
+        for row in self.tasks_of(job) {
+            if state_of(&row).holds() {
+                self.evict(row, cause, None);
+            }
+        }
+    }
+
+    /// Tells a task to leave its host. One that is leaving already leaves for
+    /// the new cause, and its time runs on.
+    pub(super) fn evict(&mut self, row: TaskRow, cause: Cause, why: Option<String>) {
+        let mut detail = TaskDetail::of(&row);
+        let before = detail.leaving.filter(|_| state_of(&row) == TaskState::Releasing);
+        if before.is_some_and(|leaving| leaving.cause == cause) {
+            return;
+        }
+        let leaves_to = before.and_then(|leaving| leaving.leaves_to);
+        let since = before.map_or(self.now, |leaving| leaving.since);
+        detail.leaving = Some(Leaving { cause, since, leaves_to });
+        let reason = Some(why.unwrap_or_else(|| cause.text().to_owned()));
+        let state = TaskState::Releasing.as_str().to_owned();
+        self.put(TaskRow { state, reason, detail: detail.value(), ..row });
+    }
+
+    /// Tells a task to leave its host for another one.
+    pub(super) fn evict_for(&mut self, row: TaskRow, heir: Uuid) {
+        let uuid = row.uuid;
+        self.evict(row, Cause::Evicted, None);
+        if let Some(row) = self.tasks.get_mut(&uuid) {
+            let mut detail = TaskDetail::of(row);
+            if let Some(leaving) = &mut detail.leaving {
+                leaving.leaves_to = Some(heir);
+            }
+            row.detail = detail.value();
+        }
+    }
+
+    /// The state that a task is in once it has left its host.
+    pub(super) fn after_release(&self, row: &TaskRow) -> TaskState {
+        let job = self.image.batch.jobs.by_id(row.job);
+        let is_over = job.is_none_or(|job| is_final(&job.phase)) || self.failed.contains(&row.job);
+        match TaskDetail::of(row).leaving.map(|leaving| leaving.cause) {
+            _ if is_over => TaskState::Cancelled,
+            Some(Cause::Shrunk) => TaskState::Cancelled,
+            Some(Cause::RunLimit) => TaskState::Failed,
+            _ => TaskState::Pending,
+        }
+    }
+
+    /// A task has failed: it is tried again, alone or with its whole job, or
+    /// stays failed (rule 19). Gives its new row.
+    pub(super) fn fail(&mut self, row: TaskRow, may_retry: bool) -> TaskRow {
+        let job = self.image.batch.jobs.by_id(row.job);
+        let spec =
+            job.filter(|job| !is_final(&job.phase)).and_then(|job| JobSpec::read(&job.spec).ok());
+        let Some(spec) = spec else { return row };
+        let mut detail = TaskDetail::of(&row);
+        if !may_retry || detail.retries >= spec.max_retries {
+            if spec.on_task_failure != OnTaskFailure::Ignore {
+                self.failed.insert(row.job);
+            }
+            return row;
+        }
+        detail.retries += 1;
+        let pause = BACK_OFF << (detail.retries - 1).min(16);
+        detail.not_before = Some(Micros(self.now.0 + pause.min(LONGEST_BACK_OFF)));
+        (detail.started, detail.ended) = (None, None);
+        if spec.on_task_failure == OnTaskFailure::RestartJob {
+            self.restart(row.job, &spec, Some(row.uuid), Cause::JobRestarted);
+        }
+        let again = format!("tried again ({} of {})", detail.retries, spec.max_retries);
+        let reason = match &row.reason {
+            Some(reason) => format!("failed: {reason}; {again}"),
+            None => format!("failed; {again}"),
+        };
+        let state = TaskState::Pending.as_str().to_owned();
+        TaskRow { state, host: None, reason: Some(reason), detail: detail.value(), ..row }
+    }
+
+    /// Puts all tasks of a job back to where they wait, but one: those that
+    /// hold room leave it first.
+    pub(super) fn restart(&mut self, job: i64, spec: &JobSpec, except: Option<Uuid>, cause: Cause) {
+        for row in self.tasks_of(job).into_iter().filter(|row| Some(row.uuid) != except) {
+            let state = state_of(&row);
+            let belongs = spec.role(&row.role).is_some_and(|role| row.index < role.count.into());
+            if state.holds() {
+                self.evict(row, cause, None);
+            } else if state.is_final() && belongs {
+                // Another restart of the job counts, one by its owner does not.
+                let retries = match cause {
+                    Cause::JobRestarted => TaskDetail::of(&row).retries,
+                    _ => 0,
+                };
+                let detail = TaskDetail { retries, ..TaskDetail::default() }.value();
+                let state = TaskState::Pending.as_str().to_owned();
+                let reason = Some(cause.text().to_owned());
+                self.put(TaskRow { state, host: None, reason, detail, ..row });
+            }
+        }
+    }
+
+    /// That what the changed tasks held and hold no more is free.
+    pub(super) fn freed(&self) -> Vec<Record> {
+        let mut freed: Vec<&TaskRow> =
+            self.tasks.values().filter(|row| !state_of(row).holds()).collect();
+        freed.sort_by_key(|row| row.id);
+        let held = |row: &&TaskRow| self.image.consumers.get(row.uuid).is_some();
+        freed.into_iter().filter(held).map(|row| Record::ConsumerGone(row.uuid)).collect()
     }
 
     /// The records of the changed tasks, in order of their ids.
@@ -76,6 +199,11 @@ impl<'a> Draft<'a> {
         rows.sort_by_key(|row| row.id);
         rows.into_iter().map(Record::Task)
     }
+}
+
+/// Whether a phase is one of jobs that have ended.
+pub(super) fn is_final(phase: &str) -> bool {
+    JobPhase::named(phase).is_none_or(JobPhase::is_final)
 }
 
 /// Whether a task of that state counts as having its place.

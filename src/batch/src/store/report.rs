@@ -1,11 +1,12 @@
 //! What executors say of tasks.
 
+use super::detail::{Cause, TaskDetail};
 use super::phases::{Draft, state_of};
-use crate::life::{JobPhase, TaskState};
+use crate::life::TaskState;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use stowplan_ledger::rows::TaskRow;
-use stowplan_ledger::{Change, Image, Record};
+use stowplan_ledger::{Change, Image};
 use stowplan_model::{Micros, Uuid};
 use utoipa::ToSchema;
 
@@ -56,43 +57,40 @@ pub struct ReportVerdict {
     pub detail: Option<String>,
 }
 
+/// What a report makes of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Starts,
+    Succeeds,
+    Fails,
+    Leaves,
+}
+
 /// Takes reports in, in their order, each for itself: a stale one changes
 /// nothing and stops no other.
 #[must_use]
 pub fn report(image: &Image, reports: &[TaskReport], now: Micros) -> (Change, Vec<ReportVerdict>) {
     let mut draft = Draft::new(image, now);
-    let mut freed = Vec::new();
     let mut jobs = BTreeSet::new();
     let mut verdicts = Vec::with_capacity(reports.len());
     for report in reports {
         let before = draft.task(report.task).cloned();
-        let outcome = before.as_ref().map(|task| next(image, task, report));
-        verdicts.push(verdict(report, before.as_ref(), &outcome));
-        if let (Some(task), Some(Ok(Some(state)))) = (before, outcome) {
+        let step = before.as_ref().map(|task| next(task, report));
+        let mut after = before.as_ref().map(state_of);
+        if let (Some(task), Some(Ok(Some(step)))) = (before, &step) {
             jobs.insert(task.job);
-            if !state.holds() {
-                freed.push(task.uuid);
-            }
-            let task = moved(image, task, state, report);
+            let task = moved(&mut draft, task, *step, report);
+            after = Some(state_of(&task));
             draft.put(task);
         }
+        verdicts.push(verdict(report, after, step));
     }
-    let mut change = Change::new("task.report");
-    for uuid in freed {
-        if image.consumers.get(uuid).is_some() {
-            change.push(Record::ConsumerGone(uuid));
-        }
-    }
-    for job in jobs {
-        let row = image.batch.jobs.by_id(job).and_then(|job| draft.settle(job));
-        change.records.extend(row.map(|row| Record::Job(Box::new(row))));
-    }
-    change.records.extend(draft.records());
+    let change = draft.finish(Change::new("task.report"), jobs);
     (change, verdicts)
 }
 
-/// The state that a report moves a task to; none when it says nothing new.
-fn next(image: &Image, task: &TaskRow, report: &TaskReport) -> Result<Option<TaskState>, String> {
+/// What a report makes of a task; nothing when it says nothing new.
+fn next(task: &TaskRow, report: &TaskReport) -> Result<Option<Step>, String> {
     if report.attempt != task.attempt {
         return Err(format!(
             "attempt is {}: expected {}, the task has been bound so often",
@@ -100,55 +98,88 @@ fn next(image: &Image, task: &TaskRow, report: &TaskReport) -> Result<Option<Tas
         ));
     }
     let now = state_of(task);
-    let ended = |state| {
+    let ended = |state: TaskState, step| {
         if now == state {
             Ok(None)
         } else if now.holds() {
-            Ok(Some(state))
+            Ok(Some(step))
         } else {
             Err(format!("state is {}: the task is {}", state.as_str(), now.as_str()))
         }
     };
     match report.state {
         ReportedState::Running => match now {
-            TaskState::Bound | TaskState::Unknown => Ok(Some(TaskState::Running)),
+            TaskState::Bound | TaskState::Unknown => Ok(Some(Step::Starts)),
             TaskState::Running | TaskState::Releasing => Ok(None),
             other => Err(format!("state is Running: the task is {}", other.as_str())),
         },
-        ReportedState::Succeeded => ended(TaskState::Succeeded),
-        ReportedState::Failed => ended(TaskState::Failed),
+        ReportedState::Succeeded => ended(TaskState::Succeeded, Step::Succeeds),
+        // A task that was told to stop has not failed.
+        ReportedState::Failed if now == TaskState::Releasing => Ok(Some(Step::Leaves)),
+        // What failed before and waits to be tried again is known.
+        ReportedState::Failed
+            if now == TaskState::Pending && task.detail.get("retries").is_some() =>
+        {
+            Ok(None)
+        }
+        ReportedState::Failed => ended(TaskState::Failed, Step::Fails),
         // Released twice is as good as once: whatever it held is free.
         ReportedState::Released if !now.holds() => Ok(None),
-        ReportedState::Released => {
-            let job = image.batch.jobs.by_id(task.job);
-            let ended = job.and_then(|job| JobPhase::named(&job.phase));
-            let is_over = ended.is_none_or(JobPhase::is_final);
-            Ok(Some(if is_over { TaskState::Cancelled } else { TaskState::Pending }))
-        }
+        ReportedState::Released => Ok(Some(Step::Leaves)),
     }
 }
 
-fn moved(image: &Image, task: TaskRow, state: TaskState, report: &TaskReport) -> TaskRow {
-    let host = if state.holds() { task.host } else { None };
-    let place = task.host.filter(|_| host.is_none()).and_then(|uuid| image.hosts.get(uuid));
-    let mut words = Vec::new();
-    words.extend(report.exit_code.map(|code| format!("exit code {code}")));
-    words.extend(report.message.clone());
-    words.extend(place.map(|host| format!("on {}", host.row.node)));
-    let reason = (!words.is_empty()).then(|| words.join(", "));
-    TaskRow { state: state.as_str().to_owned(), host, reason, ..task }
+fn moved(draft: &mut Draft<'_>, task: TaskRow, step: Step, report: &TaskReport) -> TaskRow {
+    let mut detail = TaskDetail::of(&task);
+    if step == Step::Starts {
+        detail.started = detail.started.or(Some(draft.now));
+        let (state, reason) = (TaskState::Running.as_str().to_owned(), report.message.clone());
+        return TaskRow { state, reason, detail: detail.value(), ..task };
+    }
+    let reason = Some(words(draft.image, &task, report)).filter(|words| !words.is_empty());
+    let (state, retries) = match step {
+        Step::Leaves => (draft.after_release(&task), true),
+        Step::Fails => (TaskState::Failed, true),
+        _ => (TaskState::Succeeded, false),
+    };
+    let by_limit = detail.leaving.is_some_and(|leaving| leaving.cause == Cause::RunLimit);
+    detail.leaving = None;
+    detail.exit_code = report.exit_code;
+    if state == TaskState::Pending {
+        detail.started = None;
+    } else {
+        detail.ended = Some(draft.now);
+    }
+    let state_word = state.as_str().to_owned();
+    let task = TaskRow { state: state_word, host: None, reason, detail: detail.value(), ..task };
+    match state {
+        TaskState::Failed => draft.fail(task, retries && !by_limit),
+        _ => task,
+    }
+}
+
+/// What there is to say of a task that has left its host.
+fn words(image: &Image, task: &TaskRow, report: &TaskReport) -> String {
+    let cause = TaskDetail::of(task).leaving.map(|leaving| leaving.cause.text().to_owned());
+    let place = task.host.and_then(|uuid| image.hosts.get(uuid));
+    let parts = [
+        report.exit_code.map(|code| format!("exit code {code}")),
+        report.message.clone(),
+        cause,
+        place.map(|host| format!("on {}", host.row.node)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn verdict(
     report: &TaskReport,
-    before: Option<&TaskRow>,
-    outcome: &Option<Result<Option<TaskState>, String>>,
+    now: Option<TaskState>,
+    step: Option<Result<Option<Step>, String>>,
 ) -> ReportVerdict {
-    let now = before.map(state_of);
-    let (status, state, detail) = match outcome {
-        None => (404, None, Some(format!("there is no task {}", report.task))),
-        Some(Ok(state)) => (200, state.or(now), None),
-        Some(Err(detail)) => (409, now, Some(detail.clone())),
+    let (status, detail) = match step {
+        None => (404, Some(format!("there is no task {}", report.task))),
+        Some(Ok(_)) => (200, None),
+        Some(Err(detail)) => (409, Some(detail)),
     };
-    ReportVerdict { task: report.task, status, state, detail }
+    ReportVerdict { task: report.task, status, state: now, detail }
 }

@@ -23,7 +23,7 @@ pub fn seed(image: &Image, now: Micros) -> Change {
         if image.batch.queue(name).is_some() {
             continue;
         }
-        let spec = QueueSpec { parent: parent.map(str::to_owned), priority: 0 };
+        let spec = QueueSpec { parent: parent.map(str::to_owned), ..QueueSpec::default() };
         change.push(Record::Queue(QueueRow {
             id,
             name: name.to_owned(),

@@ -21,7 +21,7 @@ pub fn record_verdicts(image: &Image, verdicts: &[Verdict], now: Micros) -> Chan
     let draft = Draft::new(image, now);
     for verdict in verdicts {
         let Some(row) = image.batch.jobs.get(verdict.job) else { continue };
-        let Some(phase) = JobPhase::named(&row.phase).filter(|phase| !phase.is_final()) else {
+        let Some(phase) = JobPhase::named(&row.phase).filter(|phase| phase.is_scheduled()) else {
             continue;
         };
         let phase = new_phase(&draft, row, phase, verdict);

@@ -2,7 +2,7 @@
 
 use crate::error::BatchError;
 use crate::life::{JobPhase, TaskState};
-use crate::spec::JobSpec;
+use crate::spec::{JobSpec, QueueSpec};
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
@@ -18,21 +18,36 @@ pub struct Submission {
     pub name: String,
     /// Its queue.
     pub queue: String,
+    /// Whether it is held back until it is resumed.
+    pub suspend: bool,
+    /// What the submitter calls this submission, to make it once however often
+    /// it comes.
+    pub key: Option<String>,
     /// Its specification.
     pub spec: JobSpec,
 }
 
-/// Takes a job in. Its tasks' uuids follow from the job's, so that they are
+/// Takes a job in, and tells its uuid. Its tasks' uuids follow from the job's, so that they are
 /// the same whoever works them out.
 ///
 /// # Errors
-/// A queue that is not there or takes no jobs, or a name that is taken.
+/// A queue that is not there or takes no jobs, a name that is taken, or a key
+/// that another submission bore.
 pub fn submit(
     image: &Image,
     submission: &Submission,
     now: Micros,
-) -> Result<(Change, ()), BatchError> {
-    check_queue(image, &submission.queue)?;
+) -> Result<(Change, Uuid), BatchError> {
+    if let Some(key) = &submission.key
+        && let Some(job) = image.batch.jobs.get(submission.uuid)
+    {
+        let before = JobSpec::read(&job.spec).ok().and_then(|spec| spec.submitted);
+        if before.is_some() && before == submission.spec.submitted {
+            return Ok((Change::nothing(), job.uuid));
+        }
+        return Err(BatchError::KeyUsed(key.clone()));
+    }
+    check_queue(image, &submission.queue, &submission.namespace)?;
     let (namespace, name) = (&submission.namespace, &submission.name);
     if let Some(other) = image.batch.job_named(namespace, name) {
         return Err(BatchError::NameTaken {
@@ -41,13 +56,14 @@ pub fn submit(
             job: other.uuid,
         });
     }
+    let phase = if submission.suspend { JobPhase::Suspended } else { JobPhase::Pending };
     let job = JobRow {
         id: image.batch.jobs.next_id(),
         uuid: submission.uuid,
         namespace: namespace.clone(),
         name: name.clone(),
         queue: submission.queue.clone(),
-        phase: JobPhase::Pending.as_str().to_owned(),
+        phase: phase.as_str().to_owned(),
         spec: serde_json::to_value(&submission.spec).unwrap_or_default(),
         conditions: serde_json::Value::Array(Vec::new()),
         created: now,
@@ -69,33 +85,33 @@ pub fn submit(
                 attempt: 0,
                 host: None,
                 reason: None,
+                detail: serde_json::Value::Null,
                 created: now,
                 updated: now,
             }));
             id += 1;
         }
     }
-    Ok((change, ()))
+    Ok((change, submission.uuid))
 }
 
-fn check_queue(image: &Image, name: &str) -> Result<(), BatchError> {
+fn check_queue(image: &Image, name: &str, namespace: &str) -> Result<(), BatchError> {
     let queue = image.batch.queue(name).ok_or_else(|| BatchError::UnknownQueue(name.to_owned()))?;
     let refused = |why: &str| {
         Err(BatchError::QueueTakesNoJobs { queue: name.to_owned(), why: why.to_owned() })
     };
-    if queue.state != "Open" {
-        return refused(&format!("it is {}", queue.state));
+    if !super::is_open(image, name) {
+        return refused(&format!("it is {}", super::queue_state(image, name)));
     }
-    let is_parent = name == super::ROOT_QUEUE
-        || image.batch.queues().any(|other| {
-            other.spec.get("parent").and_then(serde_json::Value::as_str) == Some(name)
-        });
-    if is_parent {
+    if name == super::ROOT_QUEUE || super::Tree::of(image).children(name).next().is_some() {
         return refused("only queues without others below them do");
+    }
+    if !QueueSpec::read(&queue.spec).admits(namespace) {
+        return refused(&format!("project {namespace:?} is not in its may_submit"));
     }
     Ok(())
 }
 
-fn task_uuid(job: Uuid, role: &str, index: i64) -> Uuid {
+pub(super) fn task_uuid(job: Uuid, role: &str, index: i64) -> Uuid {
     Uuid::new_v5(&job, format!("{role}/{index}").as_bytes())
 }

@@ -4,15 +4,18 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use stowplan_batch::BatchError;
 use stowplan_batch::amounts::Dims;
 use stowplan_batch::driver::{Clock, Cycle, CycleReport, Plant};
-use stowplan_batch::spec::{Limits as JobLimits, check, read_job};
+use stowplan_batch::spec::{Limits as JobLimits, check, read_job, read_queue};
 use stowplan_batch::store::{
-    ReportVerdict, ReportedState, SpecCache, Submission, TaskReport, cancel, report, submit,
+    Deadlines, ReportVerdict, ReportedState, SpecCache, Submission, TaskReport, cancel,
+    create_queue, report, submit, sweep, update_queue,
 };
 use stowplan_batch::views::{self, JobDetail, TaskView};
 use stowplan_config::Settings;
 use stowplan_db::ConnectSpec;
+use stowplan_ledger::image::hosts::Host;
 use stowplan_ledger::rows::HostSource;
 use stowplan_ledger::{Image, Ledger, Limits, OpenOptions, Quiet, WriteError};
 use stowplan_model::host::HostReport;
@@ -138,19 +141,62 @@ impl Cloud {
         self.pass(1);
         let request = read_job(body.as_bytes()).unwrap();
         let limits = JobLimits { tasks: 1000 };
-        let spec = check(&request, "me", &self.dims(), limits).unwrap();
+        let spec = check(&request, "me", None, &self.dims(), limits).unwrap();
         let uuid = fresh();
         let submission = Submission {
             uuid,
             namespace: request.namespace.unwrap_or_else(|| "project".to_owned()),
             name: request.name.unwrap_or_else(|| uuid.to_string()),
             queue: request.queue.unwrap_or_else(|| "default".to_owned()),
+            key: None,
+            suspend: request.suspend.unwrap_or(false),
             spec,
         };
         let now = self.now();
         let written = self.ledger.write("test", move |image| submit(image, &submission, now));
         written.await.unwrap();
         uuid
+    }
+
+    /// Does something to the batch layer.
+    pub async fn act<T: Send + 'static>(
+        &self,
+        check: impl FnMut(&Image) -> Result<(stowplan_ledger::Change, T), BatchError> + Send + 'static,
+    ) -> Result<T, BatchError> {
+        match self.ledger.write("test", check).await {
+            Ok(answer) => Ok(answer),
+            Err(WriteError::Refused(error)) => Err(error),
+            Err(WriteError::Unavailable(trouble)) => panic!("{trouble}"),
+        }
+    }
+
+    /// Makes a queue.
+    pub async fn queue(&self, body: &str) -> Result<(), BatchError> {
+        let (request, dims, now) = (read_queue(body.as_bytes())?, self.dims(), self.now());
+        self.act(move |image| create_queue(image, &request, &dims, now)).await
+    }
+
+    /// Changes a queue.
+    pub async fn patch(&self, name: &str, body: &str) -> Result<(), BatchError> {
+        let (request, dims, now) = (read_queue(body.as_bytes())?, self.dims(), self.now());
+        let name = name.to_owned();
+        self.act(move |image| update_queue(image, &name, &request, None, &dims, now)).await
+    }
+
+    /// Lets time bring about what is over.
+    pub async fn sweep(&self) {
+        let deadlines =
+            Deadlines { bind: 600 * Micros::PER_SECOND, release: 300 * Micros::PER_SECOND };
+        let now = self.now();
+        self.act(move |image| {
+            let lost = |host: &Host| {
+                let service = image.service_of(&host.row.host).unwrap();
+                now.since(service.last_seen.unwrap()) > 3600 * Micros::PER_SECOND
+            };
+            Ok((sweep(image, deadlines, lost, now), ()))
+        })
+        .await
+        .unwrap();
     }
 
     /// Runs one cycle.

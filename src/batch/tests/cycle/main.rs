@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod cloud;
+mod evictions;
 mod life;
+mod limits;
 mod placing;
+mod queues;
 mod racing;
 mod restart;
+mod retries;

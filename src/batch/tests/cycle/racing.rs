@@ -86,7 +86,7 @@ async fn a_claim_between_decision_and_commit_is_seen() {
     };
     let before = cloud.image();
     cloud.claim(host, 1).await.unwrap();
-    let refusal = bind(&cloud.image(), &plan, "r", cloud.now()).unwrap_err();
+    let refusal = bind(&cloud.image(), &plan, 1, "r", cloud.now()).unwrap_err();
     assert!(matches!(refusal, BindRefusal::Claim(_)) && refusal.may_retry(), "{refusal}");
     // Nobody is evicted before nominations are kept.
     let evict = Evict { task: job, attempt: 1, host };
@@ -94,12 +94,12 @@ async fn a_claim_between_decision_and_commit_is_seen() {
     let refusal = bind(&before, &evicting, "r", cloud.now()).unwrap_err();
     assert!(matches!(refusal, BindRefusal::Evictions(1)) && !refusal.may_retry(), "{refusal}");
     // The same plan holds on the image that it was made for, but not in halves.
-    assert!(bind(&before, &plan, "r", cloud.now()).is_ok());
+    assert!(bind(&before, &plan, 1, "r", cloud.now()).is_ok());
     let half = Plan { binds: plan.binds[..1].to_vec(), ..plan.clone() };
-    let refusal = bind(&before, &half, "r", cloud.now()).unwrap_err();
+    let refusal = bind(&before, &half, 1, "r", cloud.now()).unwrap_err();
     assert_eq!(refusal, BindRefusal::BelowMinimum { ready: 1, needed: 2 });
     let other = Plan { job: fresh(), ..plan };
-    assert_eq!(bind(&before, &other, "r", cloud.now()).unwrap_err(), BindRefusal::JobEnded);
+    assert_eq!(bind(&before, &other, 1, "r", cloud.now()).unwrap_err(), BindRefusal::JobEnded);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -112,6 +112,8 @@ async fn names_and_queues_are_checked_at_submission() {
         namespace: "project".to_owned(),
         name: name.to_owned(),
         queue: queue.to_owned(),
+        suspend: false,
+        key: None,
         spec: spec.clone(),
     };
     let refused = |name, queue| {

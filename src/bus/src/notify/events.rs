@@ -56,6 +56,8 @@ fn topic(record: &Record) -> Option<&'static str> {
         | Record::RequestKey(_)
         | Record::RequestKeyGone(_)
         | Record::RequestAnswer(_)
+        | Record::BatchObject(_)
+        | Record::BatchObjectGone(_)
         | Record::Decision(_) => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! Queues, jobs and tasks.
 
 use super::{Map, groups::Rows};
-use crate::rows::{JobRow, QueueRow, TaskRow};
+use crate::rows::{BatchObjectRow, JobRow, QueueRow, TaskRow};
 use std::sync::Arc;
 use stowplan_model::Uuid;
 
@@ -18,6 +18,8 @@ pub struct Batch {
     pub tasks: Rows<TaskRow>,
     by_job: imbl::OrdSet<(i64, i64)>,
     by_host: imbl::OrdSet<(Uuid, i64)>,
+    /// Named objects that steer jobs, in order of creation.
+    pub objects: Rows<BatchObjectRow>,
 }
 
 impl Batch {

@@ -80,6 +80,7 @@ impl Image {
         records.extend(self.stamps.iter().map(|row| Record::Stamp((**row).clone())));
         records.extend(self.batch.tasks.iter().map(|row| Record::Task((**row).clone())));
         records.extend(self.request_keys.iter().map(|row| Record::RequestKey((**row).clone())));
+        records.extend(self.batch.objects.iter().map(|r| Record::BatchObject((**r).clone())));
         records
     }
 

@@ -2,8 +2,8 @@
 
 use super::Map;
 use crate::rows::{
-    CallRow, CellRow, HostAggregateRow, JobRow, RequestKeyRow, ServerGroupRow, ServiceRow,
-    StampRow, TaskRow,
+    BatchObjectRow, CallRow, CellRow, HostAggregateRow, JobRow, RequestKeyRow, ServerGroupRow,
+    ServiceRow, StampRow, TaskRow,
 };
 use std::sync::Arc;
 use stowplan_model::Uuid;
@@ -110,6 +110,7 @@ macro_rules! has_id {
 }
 
 has_id!(
+    BatchObjectRow,
     CallRow,
     CellRow,
     HostAggregateRow,

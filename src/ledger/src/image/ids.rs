@@ -62,6 +62,7 @@ kinds! {
     Call 13 "calls": calls;
     Stamp 14 "stamps": stamps;
     RequestKey 15 "request_keys": request_keys;
+    BatchObject 16 "batch_objects": batch.objects;
 }
 
 impl Kind {

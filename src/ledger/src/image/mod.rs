@@ -184,6 +184,12 @@ impl Image {
             // The image holds neither decisions nor answers: they are read from
             // the database.
             Record::Decision(_) | Record::RequestAnswer(_) => {}
+            Record::BatchObject(row) => {
+                self.batch.objects.put(row.id, row.uuid, row.clone());
+            }
+            Record::BatchObjectGone(uuid) => {
+                self.batch.objects.remove(*uuid);
+            }
         }
     }
 

@@ -6,10 +6,10 @@ use crate::{change::Record, error::OpenError, image::Image};
 use stowplan_db::{
     Connection,
     entity::{
-        allocation, call, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
-        host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-        request_key, resource_class, resource_provider, server_group, server_group_member, service,
-        stamp, task, trait_name,
+        allocation, batch_object, call, cell, consumer, counter, host, host_aggregate,
+        host_aggregate_host, host_aggregate_metadata, inventory, job, provider_aggregate,
+        provider_trait, queue, request_key, resource_class, resource_provider, server_group,
+        server_group_member, service, stamp, task, trait_name,
     },
     read_head,
     sea_orm::{
@@ -227,6 +227,9 @@ impl Loader<'_> {
         self.counted(tasks.len());
         for row in tasks {
             self.image.apply_record(&Record::Task(rows_in::task(row)?));
+        }
+        for row in self.all::<batch_object::Entity>(batch_object::Column::Id).await? {
+            self.image.apply_record(&Record::BatchObject(rows_in::batch_object(row)?));
         }
         Ok(())
     }

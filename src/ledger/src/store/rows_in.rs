@@ -6,18 +6,19 @@ use crate::{
     error::OpenError,
     image::{Image, ids::Kind},
     rows::{
-        AllocationRow, CallRow, CellRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
-        Inventories, InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow, RequestKeyRow,
-        ServerGroupRow, ServiceRow, StampRow, TaskRow,
+        AllocationRow, BatchObjectRow, CallRow, CellRow, ConsumerRow, HostAggregateRow, HostRow,
+        HostSource, Inventories, InventoryOwner, JobRow, NameRow, ProviderRow, QueueRow,
+        RequestKeyRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
     },
 };
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use stowplan_db::entity::{
-    allocation, call, cell, consumer, counter, host, host_aggregate, host_aggregate_host,
-    host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-    request_key, resource_class, resource_provider, server_group, server_group_member, service,
-    stamp, task, trait_name,
+    allocation, batch_object, call, cell, consumer, counter, host, host_aggregate,
+    host_aggregate_host, host_aggregate_metadata, inventory, job, provider_aggregate,
+    provider_trait, queue, request_key, resource_class, resource_provider, server_group,
+    server_group_member, service, stamp, task, trait_name,
 };
 use stowplan_model::{Inventory, Micros, Uuid};
 
@@ -434,6 +435,23 @@ pub(super) fn task(row: task::Model) -> Result<TaskRow, OpenError> {
         attempt: row.attempt,
         host: some_uuid("tasks", &row.id, row.host_uuid.as_deref())?,
         reason: row.reason,
+        detail: match row.detail {
+            Some(text) => json("tasks", &row.id, &text)?,
+            None => Value::Null,
+        },
+        created: Micros(row.created_us),
+        updated: Micros(row.updated_us),
+    })
+}
+
+pub(super) fn batch_object(row: batch_object::Model) -> Result<BatchObjectRow, OpenError> {
+    Ok(BatchObjectRow {
+        id: row.id,
+        uuid: uuid("batch_objects", &row.id, &row.uuid)?,
+        spec: json("batch_objects", &row.name, &row.spec)?,
+        kind: row.kind,
+        name: row.name,
+        generation: row.generation,
         created: Micros(row.created_us),
         updated: Micros(row.updated_us),
     })

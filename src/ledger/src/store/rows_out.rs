@@ -4,17 +4,17 @@ use crate::{
     error::Unavailable,
     image::{Image, consumers::Consumer, ids::Kind, providers::At},
     rows::{
-        CallRow, CellRow, DecisionRow, HostAggregateRow, HostRow, HostSource, InventoryOwner,
-        JobRow, NameRow, QueueRow, RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow,
-        StampRow, TaskRow,
+        BatchObjectRow, CallRow, CellRow, DecisionRow, HostAggregateRow, HostRow, HostSource,
+        InventoryOwner, JobRow, NameRow, QueueRow, RequestAnswerRow, RequestKeyRow, ServerGroupRow,
+        ServiceRow, StampRow, TaskRow,
     },
 };
 use serde::Serialize;
 use stowplan_db::entity::{
-    allocation, call, cell, consumer, counter, decision, host, host_aggregate, host_aggregate_host,
-    host_aggregate_metadata, inventory, job, provider_aggregate, provider_trait, queue,
-    request_answer, request_key, resource_class, resource_provider, server_group,
-    server_group_member, service, stamp, task, trait_name,
+    allocation, batch_object, call, cell, consumer, counter, decision, host, host_aggregate,
+    host_aggregate_host, host_aggregate_metadata, inventory, job, provider_aggregate,
+    provider_trait, queue, request_answer, request_key, resource_class, resource_provider,
+    server_group, server_group_member, service, stamp, task, trait_name,
 };
 
 pub(super) fn class(row: &NameRow) -> resource_class::Model {
@@ -271,6 +271,20 @@ pub(super) fn task(row: &TaskRow) -> task::Model {
         attempt: row.attempt,
         host_uuid: row.host.map(|uuid| uuid.to_string()),
         reason: row.reason.clone(),
+        detail: (!row.detail.is_null()).then(|| row.detail.to_string()),
+        created_us: row.created.0,
+        updated_us: row.updated.0,
+    }
+}
+
+pub(super) fn batch_object(row: &BatchObjectRow) -> batch_object::Model {
+    batch_object::Model {
+        id: row.id,
+        uuid: row.uuid.to_string(),
+        kind: row.kind.clone(),
+        name: row.name.clone(),
+        spec: row.spec.to_string(),
+        generation: row.generation,
         created_us: row.created.0,
         updated_us: row.updated.0,
     }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stowplan_db::{
     Connection, LiteralError, Script,
     entity::{
-        allocation, call, cell, consumer, counter, decision, host, host_aggregate,
+        allocation, batch_object, call, cell, consumer, counter, decision, host, host_aggregate,
         host_aggregate_host, host_aggregate_metadata, inventory, job, journal, provider_aggregate,
         provider_trait, queue, request_answer, request_key, resource_class, resource_provider,
         server_group, server_group_member, service, stamp, task, trait_name,
@@ -185,6 +185,9 @@ impl<'a> Sheets<'a> {
         self.rows(Kind::Job, job::Column::Id, &touched.jobs, of, rows_out::job);
         let of = |image: &'a Image| &image.batch.tasks;
         self.rows(Kind::Task, task::Column::Id, &touched.tasks, of, rows_out::task);
+        let of = |image: &'a Image| &image.batch.objects;
+        let (id, keys) = (batch_object::Column::Id, &touched.batch_objects);
+        self.rows(Kind::BatchObject, id, keys, of, rows_out::batch_object);
         // A job that is forgotten takes its tasks with it.
         let old = touched.jobs.iter().filter_map(|uuid| before.batch.jobs.get(*uuid));
         let gone = old.filter(|job| after.batch.jobs.by_id(job.id).is_none()).map(|job| job.id);

@@ -27,6 +27,7 @@ pub(crate) struct Touched {
     pub request_keys: BTreeSet<Uuid>,
     pub calls: BTreeSet<Uuid>,
     pub stamps: BTreeSet<Uuid>,
+    pub batch_objects: BTreeSet<Uuid>,
 }
 
 impl Touched {
@@ -82,6 +83,8 @@ impl Touched {
             Record::RequestKey(row) => note(&mut self.request_keys, row.uuid),
             Record::RequestKeyGone(uuid) => note(&mut self.request_keys, *uuid),
             Record::Decision(_) | Record::RequestAnswer(_) => {}
+            Record::BatchObject(row) => note(&mut self.batch_objects, row.uuid),
+            Record::BatchObjectGone(uuid) => note(&mut self.batch_objects, *uuid),
         }
     }
 }

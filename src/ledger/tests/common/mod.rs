@@ -15,9 +15,9 @@ use stowplan_ledger::{
     Change, Image, Ledger, Limits, OpenOptions, Quiet, Record, WriteError,
     image::providers::At,
     rows::{
-        AllocationRow, CallClaim, CallRow, ConsumerRow, HostAggregateRow, HostRow, HostSource,
-        InventoryOwner, JobRow, Lease, NameRow, Origin, OriginKind, ProviderRow, QueueRow,
-        RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
+        AllocationRow, BatchObjectRow, CallClaim, CallRow, ConsumerRow, HostAggregateRow, HostRow,
+        HostSource, InventoryOwner, JobRow, Lease, NameRow, Origin, OriginKind, ProviderRow,
+        QueueRow, RequestAnswerRow, RequestKeyRow, ServerGroupRow, ServiceRow, StampRow, TaskRow,
     },
 };
 use stowplan_model::{Inventory, Micros, Uuid, host::HostReport};
@@ -54,6 +54,7 @@ pub enum Op {
     StampGone(u8),
     RequestKey { id: u8, fingerprint: u8 },
     RequestKeyGone(u8),
+    Object { id: u8, gone: bool },
 }
 
 pub fn ops() -> impl Strategy<Value = Op> {
@@ -93,6 +94,7 @@ pub fn ops() -> impl Strategy<Value = Op> {
         1 => (0..4u8).prop_map(Op::StampGone),
         1 => (0..4u8, 0..9u8).prop_map(|(id, fingerprint)| Op::RequestKey { id, fingerprint }),
         1 => (0..4u8).prop_map(Op::RequestKeyGone),
+        1 => (0..3u8, any::<bool>()).prop_map(|(id, gone)| Op::Object { id, gone }),
     ]
 }
 
@@ -428,11 +430,16 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
             let host = host.map(|number| id("provider", number));
             let state = if host.is_some() { "Bound" } else { "Pending" };
             let task = TaskRow::clone(task);
-            change.push(Record::Task(TaskRow { host, state: state.to_owned(), ..task }));
+            let detail = match host {
+                Some(host) => serde_json::json!({"last": host}),
+                None => serde_json::Value::Null,
+            };
+            change.push(Record::Task(TaskRow { host, state: state.to_owned(), detail, ..task }));
             let phase = if host.is_some() { "Running" } else { "Inqueue" };
             let job = JobRow { phase: phase.to_owned(), ..JobRow::clone(job) };
             change.push(Record::Job(Box::new(job)));
         }
+        Op::Object { id: number, gone } => object(image, *number, *gone, &mut change)?,
         Op::JobGone(number) => {
             image.batch.jobs.get(id("job", *number)).ok_or("no job")?;
             change.push(Record::JobGone(id("job", *number)));
@@ -565,6 +572,27 @@ fn queue(image: &Image, name: &str, gone: bool, change: &mut Change) -> Result<(
     Ok(())
 }
 
+fn object(image: &Image, number: u8, gone: bool, change: &mut Change) -> Result<(), &'static str> {
+    let uuid = id("object", number);
+    let before = image.batch.objects.get(uuid);
+    if gone {
+        before.ok_or("no object")?;
+        change.push(Record::BatchObjectGone(uuid));
+        return Ok(());
+    }
+    change.push(Record::BatchObject(BatchObjectRow {
+        id: before.map_or(image.batch.objects.next_id(), |object| object.id),
+        uuid,
+        kind: "priority_class".to_owned(),
+        name: format!("o{number}"),
+        spec: serde_json::json!({"value": image.seq()}),
+        generation: before.map_or(0, |object| object.generation + 1),
+        created: Micros(1),
+        updated: Micros(2),
+    }));
+    Ok(())
+}
+
 fn job(image: &Image, number: u8, tasks: u8, change: &mut Change) {
     let uuid = id("job", number);
     let (created, updated) = (Micros(1), Micros(2));
@@ -592,6 +620,7 @@ fn job(image: &Image, number: u8, tasks: u8, change: &mut Change) {
             attempt: 1,
             host: Some(id("provider", index)),
             reason: None,
+            detail: serde_json::Value::Null,
             created,
             updated,
         }));

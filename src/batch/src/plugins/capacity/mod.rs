@@ -181,6 +181,36 @@ impl Plugin for Capacity {
         if self.line(at.queue).all(admits) { Vote::Permit } else { Vote::Reject }
     }
 
+    fn enqueue_objection(&self, state: &State, job: JobIx) -> Option<String> {
+        let at = &state[job];
+        if !state[at.queue].open {
+            return Some(format!("queue {} is not open", state[at.queue].name));
+        }
+        if let Some(fault) = &self.fault {
+            return Some(fault.clone());
+        }
+        let least = at.min_resources.as_ref()?;
+        let own = self.at(at.queue)?;
+        let names = std::iter::once(&at.queue).chain(own.path.iter().rev());
+        let (queue, entry) = names
+            .zip(self.line(at.queue))
+            .find(|(_, entry)| !entry.books.admits(least, &entry.real_capability))?;
+        let dims = state.world.dims();
+        let short = least.positive().filter_map(|(dim, asked)| {
+            let books = &entry.books;
+            let (held, promised) = (books.allocated.get(dim), books.inqueue.get(dim));
+            let (limit, spare) = (entry.real_capability.get(dim), books.elastic.get(dim));
+            (held + promised - spare + asked > limit).then(|| {
+                format!(
+                    "of {limit} {} {held} are held and {promised} promised, {asked} are asked for",
+                    dims.name(dim)
+                )
+            })
+        });
+        let short: Vec<String> = short.collect();
+        Some(format!("queue {}: {}", state[*queue].name, short.join(", ")))
+    }
+
     fn job_enqueued(&mut self, state: &State, job: JobIx) {
         let at = &state[job];
         if let Some(least) = &at.min_resources {

@@ -67,7 +67,11 @@ impl Books {
         self.allocated.add(&at.allocated);
         self.request.add(&at.allocated);
         for task in &at.tasks {
-            if state[*task].status == Status::Pending {
+            // A promise of an earlier cycle stands.
+            if state[*task].status == Status::Pipelined {
+                self.allocated.add(&state.shape_of(*task).request);
+            }
+            if matches!(state[*task].status, Status::Pending | Status::Pipelined) {
                 self.request.add(&state.shape_of(*task).request);
             }
         }

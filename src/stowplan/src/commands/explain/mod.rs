@@ -3,11 +3,8 @@
 mod candidates;
 mod decision;
 
-use super::server::Server;
-use crate::{
-    exit::{Fault, Outcome},
-    out::Format,
-};
+use super::server::Asked;
+use crate::exit::{Fault, Outcome};
 use anyhow::anyhow;
 use candidates::Candidates;
 use clap::{Args, Subcommand};
@@ -37,16 +34,6 @@ enum Other {
     /// Say what each requirement of a query of allocation candidates leaves,
     /// and which one stands in the way.
     Candidates(Candidates),
-}
-
-/// Where the server is, and how its answer is printed.
-#[derive(Debug, Args)]
-struct Asked {
-    #[command(flatten)]
-    server: Server,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t = Format::Table)]
-    format: Format,
 }
 
 impl Explain {

@@ -1,13 +1,13 @@
-//! Queues, jobs and tasks as readers see them: answered from an image alone.
+//! Jobs and tasks as readers see them.
 
 use crate::life::{JobPhase, TaskState};
 use crate::session::Condition;
-use crate::spec::{JobSpec, QueueSpec};
-use crate::store::{ROOT_QUEUE, has_place};
+use crate::spec::JobSpec;
+use crate::store::{Cause, TaskDetail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use stowplan_ledger::Image;
-use stowplan_ledger::rows::{JobRow, QueueRow, TaskRow};
+use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_model::{Micros, Uuid};
 use utoipa::ToSchema;
 
@@ -51,6 +51,8 @@ pub struct JobDetail {
 pub struct TaskView {
     /// Its id, which is its consumer's.
     pub id: Uuid,
+    /// Its job.
+    pub job: Uuid,
     /// Its name: `job/role/index`.
     pub name: String,
     /// Its role.
@@ -65,41 +67,31 @@ pub struct TaskView {
     pub host: Option<String>,
     /// The node of that host.
     pub node: Option<String>,
+    /// The host that others leave for it.
+    pub nominated_host: Option<String>,
     /// What it holds, or will hold: units by resource class.
     pub charged: BTreeMap<String, i64>,
     /// Why it stands where it stands.
     pub reason: Option<String>,
+    /// Its exit code, once it has ended and its executor has told.
+    pub exit_code: Option<i64>,
+    /// How often it has been tried again after it failed.
+    pub retries: u32,
+    /// When this attempt was first reported as running, microseconds since the
+    /// epoch.
+    #[schema(value_type = Option<i64>)]
+    pub started: Option<Micros>,
+    /// When it ended.
+    #[schema(value_type = Option<i64>)]
+    pub ended: Option<Micros>,
+    /// It is not placed before.
+    #[schema(value_type = Option<i64>)]
+    pub not_before: Option<Micros>,
+    /// Why it has to leave its host.
+    pub leaving: Option<Cause>,
     /// When it last changed, microseconds since the epoch.
     #[schema(value_type = i64)]
     pub updated: Micros,
-}
-
-/// A queue.
-#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
-pub struct QueueView {
-    /// Its name.
-    pub name: String,
-    /// Its specification.
-    #[serde(flatten)]
-    pub spec: QueueSpec,
-    /// Counts the changes of its specification.
-    pub generation: i64,
-    /// How it stands.
-    pub status: QueueStatus,
-    /// When it was created, microseconds since the epoch.
-    #[schema(value_type = i64)]
-    pub created: Micros,
-}
-
-/// How a queue stands, with all queues below it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
-pub struct QueueStatus {
-    /// `Open`, `Closing`, `Closed` or `Unknown`.
-    pub state: String,
-    /// What its bound and running tasks hold: units by resource class.
-    pub allocated: BTreeMap<String, i64>,
-    /// Its jobs that have not ended, by phase; phases of no job are left out.
-    pub counts: BTreeMap<String, u32>,
 }
 
 /// Which jobs are looked for.
@@ -160,35 +152,6 @@ pub fn tasks(image: &Image, job: Uuid) -> Option<Vec<TaskView>> {
     Some(rows.map(|task| task_view(image, row, spec.as_ref(), task)).collect())
 }
 
-/// A queue.
-#[must_use]
-pub fn queue(image: &Image, name: &str) -> Option<QueueView> {
-    let row = image.batch.queue(name)?;
-    let mut view = queue_view(row);
-    for (leaf, status) in statuses(image) {
-        if is_below(image, leaf, name) {
-            add(&mut view.status, &status);
-        }
-    }
-    Some(view)
-}
-
-/// All queues, in order of their names.
-#[must_use]
-pub fn queues(image: &Image) -> Vec<QueueView> {
-    let statuses = statuses(image);
-    let view = |row: &QueueRow| {
-        let mut view = queue_view(row);
-        for (leaf, status) in &statuses {
-            if is_below(image, leaf, &row.name) {
-                add(&mut view.status, status);
-            }
-        }
-        view
-    };
-    image.batch.queues().map(|row| view(row)).collect()
-}
-
 fn summary(image: &Image, row: &JobRow) -> JobSummary {
     let mut counts = BTreeMap::new();
     for task in image.batch.tasks_of(row.id) {
@@ -210,8 +173,10 @@ fn summary(image: &Image, row: &JobRow) -> JobSummary {
 fn task_view(image: &Image, job: &JobRow, spec: Option<&JobSpec>, task: &TaskRow) -> TaskView {
     let host = task.host.and_then(|uuid| image.hosts.get(uuid));
     let role = spec.and_then(|spec| spec.role(&task.role));
+    let detail = TaskDetail::of(task);
     TaskView {
         id: task.uuid,
+        job: job.uuid,
         name: format!("{}/{}/{}", job.name, task.role, task.index),
         role: task.role.clone(),
         index: task.index,
@@ -219,66 +184,39 @@ fn task_view(image: &Image, job: &JobRow, spec: Option<&JobSpec>, task: &TaskRow
         attempt: task.attempt,
         host: host.map(|host| host.row.host.clone()),
         node: host.map(|host| host.row.node.clone()),
+        nominated_host: detail
+            .nomination
+            .and_then(|it| image.hosts.get(it.host))
+            .map(|host| host.row.host.clone()),
         charged: role.map_or_else(BTreeMap::new, |role| role.charged.clone()),
         reason: task.reason.clone(),
+        exit_code: detail.exit_code,
+        retries: detail.retries,
+        started: detail.started,
+        ended: detail.ended,
+        not_before: detail.not_before,
+        leaving: detail.leaving.map(|leaving| leaving.cause),
         updated: task.updated,
     }
 }
 
-fn queue_view(row: &QueueRow) -> QueueView {
-    QueueView {
-        name: row.name.clone(),
-        spec: QueueSpec::deserialize(&row.spec).unwrap_or_default(),
-        generation: row.generation,
-        status: QueueStatus { state: row.state.clone(), ..QueueStatus::default() },
-        created: row.created,
-    }
+/// What a host is to run and what it has to let go, in order of creation: the
+/// state that its executor brings about, whatever events it has missed.
+#[must_use]
+pub fn tasks_on(image: &Image, host: Uuid) -> Vec<TaskView> {
+    let mut specs: BTreeMap<i64, Option<JobSpec>> = BTreeMap::new();
+    let tasks = image.batch.tasks_on(host).filter_map(|task| {
+        let job = image.batch.jobs.by_id(task.job)?;
+        let spec = specs.entry(job.id).or_insert_with(|| JobSpec::read(&job.spec).ok());
+        Some(task_view(image, job, spec.as_ref(), task))
+    });
+    tasks.collect()
 }
 
-/// How the queues that have open jobs stand by themselves.
-fn statuses(image: &Image) -> BTreeMap<&str, QueueStatus> {
-    let mut statuses: BTreeMap<&str, QueueStatus> = BTreeMap::new();
-    for phase in JobPhase::OPEN {
-        for job in image.batch.jobs_in(phase.as_str()) {
-            let status = statuses.entry(&job.queue).or_default();
-            *status.counts.entry(job.phase.clone()).or_default() += 1;
-            for task in image.batch.tasks_of(job.id).filter(|task| has_place(&task.state)) {
-                let held = image.consumers.get(task.uuid);
-                for allocation in held.into_iter().flat_map(|held| &held.allocations) {
-                    let class = image.classes.name(allocation.class).to_owned();
-                    *status.allocated.entry(class).or_default() += allocation.used;
-                }
-            }
-        }
-    }
-    statuses
-}
-
-fn add(status: &mut QueueStatus, more: &QueueStatus) {
-    for (class, amount) in &more.allocated {
-        *status.allocated.entry(class.clone()).or_default() += amount;
-    }
-    for (phase, count) in &more.counts {
-        *status.counts.entry(phase.clone()).or_default() += count;
-    }
-}
-
-/// Whether a queue is another or lies below it.
-fn is_below(image: &Image, queue: &str, above: &str) -> bool {
-    if above == ROOT_QUEUE {
-        return true;
-    }
-    let mut at = queue.to_owned();
-    // As many steps as there are queues: a circle ends too.
-    for _ in 0..=image.batch.queues().count() {
-        if at == above {
-            return true;
-        }
-        let Some(row) = image.batch.queue(&at) else { return false };
-        match QueueSpec::deserialize(&row.spec).unwrap_or_default().parent {
-            Some(parent) => at = parent,
-            None => return false,
-        }
-    }
-    false
+/// A task.
+#[must_use]
+pub fn task(image: &Image, uuid: Uuid) -> Option<TaskView> {
+    let task = image.batch.tasks.get(uuid)?;
+    let job = image.batch.jobs.by_id(task.job)?;
+    Some(task_view(image, job, JobSpec::read(&job.spec).ok().as_ref(), task))
 }

@@ -1,0 +1,136 @@
+//! Tasks that leave for others: nominations, holds, and the hand-over of room.
+
+use crate::cloud::Cloud;
+use stowplan_batch::life::{JobPhase, TaskState};
+use stowplan_batch::store::{Cause, ReportedState, TaskReport};
+use stowplan_batch::views::TaskView;
+use stowplan_model::Uuid;
+
+/// Queues a and b that deserve 5 cores each and may hold 10, on one host of 11;
+/// a runs five tasks of 2, of which it needs 2.
+async fn borrowed() -> (Cloud, Uuid, Uuid) {
+    let cloud = Cloud::new().await;
+    let host = cloud.host("h", 11, 1.0).await;
+    for name in ["a", "b"] {
+        let queue = format!(
+            r#"{{"name": "{name}", "deserved": {{"cpu": 5}}, "capability": {{"cpu": 10}}}}"#
+        );
+        cloud.queue(&queue).await.unwrap();
+    }
+    let a = cloud.submit(&five("a")).await;
+    cloud.cycle().await;
+    assert_eq!(cloud.states(a).get("Bound"), Some(&5), "{:?}", cloud.job(a));
+    cloud.report_all(a, ReportedState::Running).await;
+    (cloud, host, a)
+}
+
+fn five(queue: &str) -> String {
+    format!(
+        r#"{{"queue": "{queue}", "min_available": 2,
+            "tasks": [{{"count": 5, "requests": {{"cpu": 2}}}}]}}"#
+    )
+}
+
+fn in_state(cloud: &Cloud, job: Uuid, state: TaskState) -> Vec<TaskView> {
+    cloud.tasks(job).into_iter().filter(|task| task.state == state).collect()
+}
+
+async fn release(cloud: &Cloud, task: &TaskView) {
+    let report = TaskReport {
+        task: task.id,
+        attempt: task.attempt,
+        state: ReportedState::Released,
+        exit_code: None,
+        message: None,
+    };
+    assert_eq!(cloud.task_reports(vec![report]).await[0].status, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_borrowed_goes_back_to_whom_it_is_due() {
+    let (cloud, host, a) = borrowed().await;
+    let b = cloud.submit(&five("b")).await;
+    cloud.cycle().await;
+    let victims = in_state(&cloud, a, TaskState::Releasing);
+    assert_eq!(victims.len(), 2, "{:#?}", cloud.job(b));
+    assert!(victims.iter().all(|task| task.leaving == Some(Cause::Evicted)));
+    let nominated: Vec<TaskView> =
+        cloud.tasks(b).into_iter().filter(|task| task.nominated_host.is_some()).collect();
+    assert_eq!(nominated.len(), 2);
+    assert!(nominated.iter().all(|task| task.state == TaskState::Pending));
+    // The core that was free is held: nobody else takes it.
+    assert_eq!(cloud.used(host, "VCPU"), 11);
+    assert!(cloud.claim(host, 1).await.is_err());
+    // Further cycles evict nobody else.
+    for _ in 0..3 {
+        cloud.cycle().await;
+        assert_eq!(in_state(&cloud, a, TaskState::Releasing).len(), 2);
+    }
+    release(&cloud, &victims[0]).await;
+    assert!(cloud.claim(host, 1).await.is_err(), "the room is promised");
+    assert_eq!(cloud.states(b).get("Bound"), None, "no gang in part");
+    release(&cloud, &victims[1]).await;
+    // In the very mutation in which the last one left.
+    assert_eq!(cloud.states(b).get("Bound"), Some(&2));
+    assert_eq!(cloud.job(b).summary.phase, JobPhase::Running);
+    assert_eq!(cloud.used(host, "VCPU"), 10);
+    cloud.audit();
+    for _ in 0..3 {
+        cloud.cycle().await;
+    }
+    let held = |job| cloud.tasks(job).iter().filter(|task| task.host.is_some()).count();
+    assert_eq!((held(a), held(b)), (3, 2), "and all is quiet");
+    let back = in_state(&cloud, a, TaskState::Pending);
+    assert_eq!((back.len(), back[0].retries), (2, 0), "an eviction is no failure");
+    cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_cancelled_or_too_late_gives_the_room_back() {
+    for cancel in [true, false] {
+        let (cloud, host, a) = borrowed().await;
+        let b = cloud.submit(&five("b")).await;
+        cloud.cycle().await;
+        let victims = in_state(&cloud, a, TaskState::Releasing);
+        release(&cloud, &victims[0]).await;
+        assert_eq!(cloud.used(host, "VCPU"), 11);
+        if cancel {
+            cloud.cancel(b, false).await.unwrap();
+        } else {
+            cloud.pass(900);
+            cloud.sweep().await;
+            let reason = cloud.tasks(b)[0].reason.clone().unwrap();
+            assert_eq!(reason, "others did not leave within [batch] nomination_timeout");
+        }
+        assert_eq!(cloud.used(host, "VCPU"), 8, "four tasks hold theirs");
+        assert!(cloud.tasks(b).iter().all(|task| task.nominated_host.is_none()));
+        cloud.audit();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_queue_goes_above_its_capability() {
+    let cloud = Cloud::new().await;
+    cloud.host("h", 64, 1.0).await;
+    cloud.queue(r#"{"name": "q", "capability": {"cpu": 10}}"#).await.unwrap();
+    let asking =
+        |cpus: u32| format!(r#"{{"queue": "q", "tasks": [{{"requests": {{"cpu": {cpus}}}}}]}}"#);
+    let used = cloud.submit(&asking(9)).await;
+    cloud.cycle().await;
+    assert_eq!(cloud.states(used).get("Bound"), Some(&1));
+    let large = cloud.submit(&asking(10)).await;
+    let small = cloud.submit(&asking(1)).await;
+    cloud.cycle().await;
+    assert_eq!(cloud.states(small).get("Bound"), Some(&1));
+    assert_eq!(cloud.states(large).get("Pending"), Some(&1));
+    let why = cloud.job(large).summary.conditions[0].message.clone();
+    assert!(why.contains("capacity: queue q: of 10 cpu"), "{why}");
+    let explained =
+        stowplan_batch::explain::queue(&cloud.image(), &cloud.settings, "q", cloud.now());
+    let explained = explained.unwrap().unwrap();
+    assert_eq!(explained.waiting.len(), 1);
+    assert_eq!(explained.waiting[0].position, Some(1));
+    let reasons: Vec<&str> =
+        explained.waiting[0].reasons.iter().map(|reason| reason.text.as_str()).collect();
+    assert_eq!(reasons[0], "queue q may hold 10 VCPU: 10 are held, 10 are asked for");
+}

@@ -27,15 +27,16 @@ fn a_gang_comes_runs_and_goes() {
     // The second finds no room, and says so with numbers.
     let second = submit(&client, &gang("second", 3));
     let waiting = wait(&client, &second, |job| !job["conditions"][0].is_null());
-    assert_eq!(waiting["phase"], "Inqueue");
+    assert_eq!(waiting["phase"], "Pending");
     let condition = &waiting["conditions"][0];
     assert_eq!(
         (&condition["type"], &condition["reason"]),
-        (&json!("Unschedulable"), &json!("NotEnoughResources"))
+        (&json!("Unschedulable"), &json!("NotAdmitted"))
     );
     assert_eq!(
         condition["message"],
-        "3 of the 3 tasks it needs have no place; queue default would hold 5 cpu, it may hold 4"
+        "it is not admitted yet by capacity: \
+         queue default: of 4 cpu 4 are held and 0 promised, 3 are asked for"
     );
 
     // A task is a consumer like any other.

@@ -95,7 +95,8 @@ fn capability(
         let own = units(&spec.guarantee.resource, dims);
         for (dim, all) in total.positive() {
             let left = (all - guaranteed.get(dim)).max(0) + own.get(dim);
-            let limit = if most.has(dim) { most.get(dim).min(left) } else { left };
+            let is_given = spec.capability.contains_key(dims.name(dim));
+            let limit = if is_given { most.get(dim).min(left) } else { left };
             most.set(dim, limit);
         }
     }

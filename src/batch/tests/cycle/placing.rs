@@ -64,12 +64,13 @@ async fn without_room_for_all_nothing_is_placed_and_the_reason_stands() {
         .await;
     assert_eq!(cloud.cycle().await.binds, 0);
     let detail = cloud.job(job);
-    assert_eq!(detail.summary.phase, JobPhase::Inqueue);
+    assert_eq!(detail.summary.phase, JobPhase::Pending);
     let condition = &detail.summary.conditions[0];
-    assert_eq!(condition.reason, "NotEnoughResources");
+    assert_eq!(condition.reason, "NotAdmitted");
+    let limit = "queue default: of 2 cpu 0 are held and 0 promised, 3 are asked for";
     assert!(
-        condition.message.starts_with("3 of the 3 tasks it needs have no place"),
-        "{condition:?}"
+        condition.message.ends_with(limit),
+        "what the server holds is not shared: {condition:?}"
     );
     // A quiet cloud writes nothing.
     let quiet = cloud.image().seq();

@@ -88,11 +88,11 @@ async fn a_claim_between_decision_and_commit_is_seen() {
     cloud.claim(host, 1).await.unwrap();
     let refusal = bind(&cloud.image(), &plan, 1, "r", cloud.now()).unwrap_err();
     assert!(matches!(refusal, BindRefusal::Claim(_)) && refusal.may_retry(), "{refusal}");
-    // Nobody is evicted before nominations are kept.
+    // Nobody is evicted on the word of an older image.
     let evict = Evict { task: job, attempt: 1, host };
     let evicting = Plan { evicts: vec![evict], ..plan.clone() };
-    let refusal = bind(&before, &evicting, "r", cloud.now()).unwrap_err();
-    assert!(matches!(refusal, BindRefusal::Evictions(1)) && !refusal.may_retry(), "{refusal}");
+    let refusal = bind(&before, &evicting, 1, "r", cloud.now()).unwrap_err();
+    assert_eq!(refusal, BindRefusal::TaskChanged(job));
     // The same plan holds on the image that it was made for, but not in halves.
     assert!(bind(&before, &plan, 1, "r", cloud.now()).is_ok());
     let half = Plan { binds: plan.binds[..1].to_vec(), ..plan.clone() };

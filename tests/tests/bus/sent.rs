@@ -19,6 +19,9 @@ async fn requests_are_told_of_as_nova_does() {
     ];
     let Some(stage) = Stage::set(&options).await else { return };
     let (wire, server) = (&stage.wire, servers(1));
+    for queue in ["versioned_notifications.info", "notifications.info"] {
+        wire.declare(queue).await;
+    }
     wire.call(&wire.select(spec(1), &server)).await;
     for phase in ["start", "end"] {
         let event = format!("scheduler.select_destinations.{phase}");

@@ -13,6 +13,7 @@ use super::Place;
 use super::stamps::{BUSY, Lesson};
 use crate::error::SchedulerError;
 use crate::hosts::find;
+use crate::select::confirmed_by_report;
 
 fn about(host: &str, instance: Uuid) -> String {
     format!("instance/{host}/{instance}")
@@ -29,6 +30,11 @@ fn set(row: &mut HostRow, instance: Uuid, is_there: bool) {
     } else {
         row.news.insert(instance, is_there);
     }
+}
+
+/// A host that tells of servers confirms their claims.
+fn confirm(lesson: &mut Lesson<'_>, node: Uuid, tells: impl Fn(Uuid) -> bool) {
+    confirmed_by_report(lesson.image, node, tells).into_iter().for_each(|it| lesson.push(it));
 }
 
 /// The rows of a host's nodes.
@@ -52,7 +58,10 @@ pub(super) fn is_on(
     if !lesson.is_news(&about) || !lesson.is_news(&about_all(&place.host)) {
         return Ok(());
     }
-    set(lesson.host(place)?, instance, true);
+    let row = lesson.host(place)?;
+    set(row, instance, true);
+    let node = row.uuid;
+    confirm(lesson, node, |uuid| uuid == instance);
     lesson.note(&about, None);
     let table = lesson.image.hosts.table();
     let there: BTreeSet<String> = table
@@ -114,6 +123,9 @@ pub(super) fn all(
         if !is_there && lesson.is_news(&about(host, *instance)) {
             set(lesson.node(first.uuid, first), *instance, true);
         }
+    }
+    for row in &rows {
+        confirm(lesson, row.uuid, |uuid| instances.contains(&uuid));
     }
     lesson.note(&about_all, None);
     Ok(())

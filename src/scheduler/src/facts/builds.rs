@@ -39,13 +39,15 @@ pub(super) fn ended(
         state.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let at = lesson.at;
     let count = if failed {
-        let is_known = builds.failed.contains_key(&instance);
-        if builds.built.is_some_and(|built| at <= built) || is_known || builds.failed.len() >= MOST
-        {
+        if builds.built.is_some_and(|built| at <= built) {
             return Ok(());
         }
-        builds.failed.insert(instance, at);
-        count.unwrap_or_default() + 1
+        let known = builds.failed.get(&instance).copied();
+        if known.is_none() && builds.failed.len() >= MOST {
+            return Ok(());
+        }
+        builds.failed.insert(instance, known.map_or(at, |known| known.max(at)));
+        count.unwrap_or_default() + i64::from(known.is_none())
     } else {
         if builds.built.is_some_and(|built| at <= built) {
             return Ok(());

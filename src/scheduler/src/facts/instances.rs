@@ -1,16 +1,14 @@
-//! Which instances are where, by word of their hosts, and which of them make
-//! their hosts read and write much.
+//! Which instances are where, by word of their hosts.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use stowplan_engine::HostView;
-use stowplan_engine::table::Figure;
 use stowplan_ledger::rows::HostRow;
 use stowplan_model::Uuid;
 
 use super::Place;
-use super::stamps::{BUSY, Lesson};
+use super::stamps::Lesson;
 use crate::error::SchedulerError;
 use crate::hosts::find;
 use crate::select::confirmed_by_report;
@@ -46,6 +44,23 @@ fn nodes(lesson: &Lesson<'_>, host: &str) -> Result<Vec<Arc<HostRow>>, Scheduler
     Ok(rows)
 }
 
+/// Where an instance was last said to be.
+fn about_where(instance: Uuid) -> String {
+    format!("where/{instance}")
+}
+
+/// Whether a later word says that an instance is on another host.
+fn has_moved_on(lesson: &Lesson<'_>, instance: Uuid, host: &str) -> bool {
+    lesson
+        .stamp(&about_where(instance))
+        .is_some_and(|stamp| stamp.said > lesson.at && stamp.state.as_deref() != Some(host))
+}
+
+/// Whether nothing later is known of an instance on a host.
+fn is_news_of(lesson: &Lesson<'_>, instance: Uuid, host: &str) -> bool {
+    lesson.is_news(&about(host, instance)) && lesson.is_news(&about_all(host))
+}
+
 /// An instance is on a node. Any other host that says it has it, in older words,
 /// has it no more.
 pub(super) fn is_on(
@@ -54,15 +69,19 @@ pub(super) fn is_on(
     place: &Place,
 ) -> Result<(), SchedulerError> {
     find(lesson.image, &place.host, place.node.as_deref())?;
-    let about = about(&place.host, instance);
-    if !lesson.is_news(&about) || !lesson.is_news(&about_all(&place.host)) {
+    if has_moved_on(lesson, instance, &place.host) {
         return Ok(());
     }
-    let row = lesson.host(place)?;
-    set(row, instance, true);
-    let node = row.uuid;
-    confirm(lesson, node, |uuid| uuid == instance);
-    lesson.note(&about, None);
+    if lesson.is_news(&about_where(instance)) {
+        lesson.note(&about_where(instance), Some(place.host.clone()));
+    }
+    if is_news_of(lesson, instance, &place.host) {
+        let row = lesson.host(place)?;
+        set(row, instance, true);
+        let node = row.uuid;
+        confirm(lesson, node, |uuid| uuid == instance);
+        lesson.note(&about(&place.host, instance), None);
+    }
     let table = lesson.image.hosts.table();
     let there: BTreeSet<String> = table
         .hosts_with(instance)
@@ -83,8 +102,7 @@ pub(super) fn left(
     host: &str,
 ) -> Result<(), SchedulerError> {
     let rows = nodes(lesson, host)?;
-    let about = about(host, instance);
-    if !lesson.is_news(&about) || !lesson.is_news(&about_all(host)) {
+    if !is_news_of(lesson, instance, host) {
         return Ok(());
     }
     for row in rows {
@@ -92,7 +110,7 @@ pub(super) fn left(
             set(lesson.node(row.uuid, &row), instance, false);
         }
     }
-    lesson.note(&about, None);
+    lesson.note(&about(host, instance), None);
     Ok(())
 }
 
@@ -120,7 +138,8 @@ pub(super) fn all(
     let first = &rows[0];
     for instance in instances {
         let is_there = rows.iter().any(|row| row.has_instance(*instance));
-        if !is_there && lesson.is_news(&about(host, *instance)) {
+        let is_elsewhere = has_moved_on(lesson, *instance, host);
+        if !is_there && !is_elsewhere && lesson.is_news(&about(host, *instance)) {
             set(lesson.node(first.uuid, first), *instance, true);
         }
     }
@@ -129,52 +148,4 @@ pub(super) fn all(
     }
     lesson.note(&about_all, None);
     Ok(())
-}
-
-/// What an instance does to its host: it reads and writes much there, or nowhere.
-pub(super) fn does(
-    lesson: &mut Lesson<'_>,
-    instance: Uuid,
-    busy_on: Option<&Place>,
-) -> Result<(), SchedulerError> {
-    let about = format!("work/{instance}");
-    if !lesson.is_news(&about) {
-        return Ok(());
-    }
-    let before = lesson.stamp(&about).and_then(|stamp| stamp.state.as_deref());
-    let before = before.and_then(works_on);
-    let after = match busy_on {
-        Some(place) => Some(lesson.host(place)?.uuid),
-        None => None,
-    };
-    if before != after {
-        for (host, more) in [(before, -1), (after, 1)] {
-            let Some(host) = host.and_then(|uuid| lesson.image.hosts.get(uuid)) else { continue };
-            let figure = lesson.image.hosts.table().figure(Figure::NumIoOps, host.ix);
-            let reported = figure - host.claimed_since().io_ops;
-            let row = lesson.node(host.row.uuid, &host.row);
-            row.report.io_workload = Some((reported + more).max(0));
-        }
-    }
-    lesson.note(&about, after.map(|uuid| format!("{BUSY} {uuid}")));
-    Ok(())
-}
-
-/// An instance that is not on a host does nothing there.
-pub(super) fn rests(
-    lesson: &mut Lesson<'_>,
-    instance: Uuid,
-    host: &str,
-) -> Result<(), SchedulerError> {
-    let stamp = lesson.stamp(&format!("work/{instance}"));
-    let busy_on = stamp.and_then(|stamp| stamp.state.as_deref()).and_then(works_on);
-    let is_here = busy_on
-        .and_then(|uuid| lesson.image.hosts.get(uuid))
-        .is_some_and(|there| there.row.host == host);
-    if is_here { does(lesson, instance, None) } else { Ok(()) }
-}
-
-/// The node that a stamp names.
-fn works_on(state: &str) -> Option<Uuid> {
-    state.strip_prefix(BUSY)?.trim().parse().ok()
 }

@@ -12,6 +12,7 @@ mod hosts;
 mod instances;
 mod services;
 mod stamps;
+mod work;
 
 use std::collections::BTreeMap;
 
@@ -209,14 +210,14 @@ pub fn learn(image: &Image, said: &Said, now: Micros) -> Result<(Change, bool), 
         Fact::Instances { host, instances } => instances::all(&mut lesson, host, instances)?,
         Fact::Instance { instance, place, busy } => {
             instances::is_on(&mut lesson, *instance, place)?;
-            instances::does(&mut lesson, *instance, Some(place).filter(|_| *busy))?;
+            work::does(&mut lesson, *instance, Some(place).filter(|_| *busy))?;
         }
         Fact::Came { instance, place } => instances::is_on(&mut lesson, *instance, place)?,
         Fact::Left { instance, host } => {
             instances::left(&mut lesson, *instance, host)?;
-            instances::rests(&mut lesson, *instance, host)?;
+            work::left(&mut lesson, *instance, host);
         }
-        Fact::Idle(instance) => instances::does(&mut lesson, *instance, None)?,
+        Fact::Idle(instance) => work::does(&mut lesson, *instance, None)?,
         Fact::Built { place, instance, failed } => {
             builds::ended(&mut lesson, place, *instance, *failed)?;
         }

@@ -7,6 +7,7 @@ mod bounds;
 mod cloud;
 mod decisions;
 mod devices;
+mod facts;
 mod groups;
 mod hints;
 mod hosts;

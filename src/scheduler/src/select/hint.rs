@@ -6,13 +6,12 @@ use serde_json::{Map, Value};
 use stowplan_engine::hint::{HintTrace, from_annotations};
 use stowplan_engine::{Explanation, Hint};
 
+use super::bounds::MAX_LISTED;
 use super::request::SelectRequest;
 use crate::fields::FieldErrors;
 
 /// The longest name of a host.
 const MAX_NAME: usize = 255;
-/// Hosts in a list at most.
-const MAX_LISTED: usize = 10_000;
 
 /// Hosts that servers must or would rather have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]

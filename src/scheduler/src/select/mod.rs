@@ -8,6 +8,7 @@
 //! anew. The last try is decided inside the mutation: nobody is faster then.
 
 mod answer;
+mod bounds;
 mod call;
 mod candidates;
 mod check;

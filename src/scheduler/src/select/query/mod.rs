@@ -22,7 +22,8 @@ use self::prefilters::{Prefilter, RootTraits};
 pub(crate) use self::site::Site;
 pub(crate) use self::text::query_string;
 use self::wishes::Wishes;
-use super::check::{MAX_GROUPS, Order};
+use super::bounds::MAX_GROUPS;
+use super::check::Order;
 use super::request::RequestedGroup;
 use crate::error::SchedulerError;
 

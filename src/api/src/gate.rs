@@ -9,6 +9,7 @@ use crate::{
     compute::version::Microversion,
     cors,
     failure::{self, Asked, Code, Failure},
+    media,
     server::BAD_LENGTH,
     state::Shared,
     surface::Surface,
@@ -29,6 +30,7 @@ use futures_util::FutureExt;
 use percent_encoding::percent_decode_str;
 use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
 use stowplan_config::Settings;
+use stowplan_scheduler::fields::cut;
 use tracing_actix_web::RequestId;
 
 /// The header that bears a request's id.
@@ -131,6 +133,9 @@ fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failur
     }
     check_content(headers)?;
     check_path(request.uri().path())?;
+    if asked.surface == Surface::Native {
+        check_native(request)?;
+    }
     Ok(Admitted {
         token,
         version,
@@ -152,11 +157,46 @@ fn check_content(headers: &HeaderMap) -> Result<(), Failure> {
     if headers.contains_key(BAD_LENGTH) {
         return Err(Failure::bad_request("content-length header must be an integer"));
     }
-    let length = headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
-    let has_body = length.is_some_and(|digits| digits.iter().any(|digit| *digit != b'0'));
     let typed = headers.get(header::CONTENT_TYPE).is_some_and(|value| !value.is_empty());
-    if has_body && !typed {
+    if announces_body(headers) && !typed {
         return Err(Failure::bad_request("content-type header required when content-length > 0"));
+    }
+    Ok(())
+}
+
+fn announces_body(headers: &HeaderMap) -> bool {
+    let length = headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
+    length.is_some_and(|digits| digits.iter().any(|digit| *digit != b'0'))
+}
+
+/// What our own surface asks besides: a body is JSON, as it stands, and each
+/// percent sign of the path leads two hexadecimal digits. (The peers pass over
+/// such signs, and over the coding of a body.)
+fn check_native(request: &ServiceRequest) -> Result<(), Failure> {
+    let (headers, path) = (request.headers(), request.uri().path());
+    let is_escape = |rest: &str| {
+        rest.as_bytes().get(..2).is_some_and(|two| two.iter().all(u8::is_ascii_hexdigit))
+    };
+    if !path.split('%').skip(1).all(is_escape) {
+        return Err(Failure::bad_request(format!(
+            "The path is {}: expected two hexadecimal digits behind each percent sign",
+            cut(path)
+        )));
+    }
+    if !(announces_body(headers) || headers.contains_key(header::TRANSFER_ENCODING)) {
+        return Ok(());
+    }
+    let kind = media::content_type(headers.get(header::CONTENT_TYPE));
+    if !kind.eq_ignore_ascii_case(media::JSON) {
+        let (kind, json) = (cut(kind), media::JSON);
+        let detail = format!("The media type '{kind}' is not read here; use {json}");
+        return Err(Failure::new(Code::UnsupportedMedia, detail));
+    }
+    let coding = headers.get(header::CONTENT_ENCODING).map(HeaderValue::as_bytes);
+    if coding.is_some_and(|coding| !coding.eq_ignore_ascii_case(b"identity")) {
+        let coding = cut(&String::from_utf8_lossy(coding.unwrap_or_default())).into_owned();
+        let detail = format!("The content coding '{coding}' is not read here; use identity");
+        return Err(Failure::new(Code::UnsupportedMedia, detail));
     }
     Ok(())
 }
@@ -166,7 +206,8 @@ fn check_content(headers: &HeaderMap) -> Result<(), Failure> {
 fn check_path(path: &str) -> Result<(), Failure> {
     if path.contains('%') && percent_decode_str(path).decode_utf8().is_err() {
         return Err(Failure::bad_request(format!(
-            "The path is {path}: expected UTF-8 behind its percent signs"
+            "The path is {}: expected UTF-8 behind its percent signs",
+            cut(path)
         )));
     }
     Ok(())

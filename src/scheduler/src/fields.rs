@@ -1,11 +1,29 @@
 //! What is wrong with the fields of a request: all of it at once.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use serde::Serialize;
 
-/// The longest value that an error repeats.
-const MAX_SHOWN: usize = 120;
+/// Characters of a client's own text that an error repeats.
+const MAX_SHOWN: usize = 100;
+/// Characters of what was expected: it may hold several texts of the client's.
+const MAX_EXPECTED: usize = 500;
+/// Errors of one request that are told one by one.
+const MAX_ERRORS: usize = 100;
+
+/// A client's text as errors repeat it: cut when it is long.
+#[must_use]
+pub fn cut(text: &str) -> Cow<'_, str> {
+    cut_to(text, MAX_SHOWN)
+}
+
+fn cut_to(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", &text[..end]).into(),
+        None => text.into(),
+    }
+}
 
 /// The longest text that the database keeps as a name: a program, project or user.
 pub const MAX_TEXT: usize = 255;
@@ -27,7 +45,7 @@ impl Display for FieldError {
     }
 }
 
-/// All that is wrong with a request.
+/// All that is wrong with a request; of very much, the first hundred.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FieldErrors(Vec<FieldError>);
 
@@ -45,11 +63,14 @@ impl FieldErrors {
 
     /// Adds an error whose value is shown as it stands.
     pub fn add_text(&mut self, field: impl Into<String>, value: &str, expected: impl Into<String>) {
-        let value = match value.char_indices().nth(MAX_SHOWN) {
-            Some((end, _)) => format!("{}...", &value[..end]),
-            None => value.to_owned(),
-        };
-        self.0.push(FieldError { field: field.into(), value, expected: expected.into() });
+        if self.0.len() >= MAX_ERRORS {
+            return;
+        }
+        self.0.push(FieldError {
+            field: cut(&field.into()).into_owned(),
+            value: cut(value).into_owned(),
+            expected: cut_to(&expected.into(), MAX_EXPECTED).into_owned(),
+        });
     }
 
     /// Adds an error unless `holds`.

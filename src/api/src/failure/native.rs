@@ -1,6 +1,6 @@
 //! Errors of our own surface: problem details of RFC 9457.
 
-use super::{Asked, Failure, json, title};
+use super::{Asked, Code, Failure, json, title};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -39,7 +39,7 @@ pub(super) fn body(
         kind: format!("/docs/errors#{}", failure.code.anchor()),
         title: title(status).to_owned(),
         status: status.as_u16(),
-        detail: failure.detail.clone().into_owned(),
+        detail: detail(failure).to_owned(),
         request_id: asked.request_id.to_string(),
         members: failure
             .members
@@ -48,4 +48,15 @@ pub(super) fn body(
             .collect(),
     };
     json(response, "application/problem+json", &problem)
+}
+
+/// What is wrong, in words also where the surfaces of the peers say nothing.
+fn detail(failure: &Failure) -> &str {
+    match (failure.detail(), failure.code) {
+        ("", Code::NotFound) => "There is nothing at this path: /docs lists those of /v1.",
+        ("", Code::Unauthorized) => "The request has no token: expected one in X-Auth-Token.",
+        ("", Code::Internal) => "An internal fault; the log has the details under the request's id.",
+        ("", code) => title(code.status()),
+        (detail, _) => detail,
+    }
 }

@@ -1,17 +1,13 @@
-//! What handlers of `/v1` take: who calls, and a typed body.
+//! What handlers of `/v1` take: who calls.
 
 use crate::{
     auth::Token,
-    body::Body,
     failure::{Code, Failure},
     gate::{Admitted, admitted},
-    media,
     policy::Target,
     state::{ApiState, Shared},
 };
-use actix_web::{FromRequest, HttpRequest, dev::Payload, http::header, web::Data};
-use futures_util::future::LocalBoxFuture;
-use serde::de::DeserializeOwned;
+use actix_web::{FromRequest, HttpRequest, dev::Payload, web::Data};
 use std::{
     future::{Ready, ready},
     sync::Arc,
@@ -82,36 +78,5 @@ impl FromRequest for Caller {
             Ok(Self { token, request_id, shared })
         };
         ready(admitted(request).and_then(open))
-    }
-}
-
-/// A body of type `T`, as JSON.
-#[derive(Debug)]
-pub struct Json<T>(pub T);
-
-impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
-    type Error = Failure;
-    type Future = LocalBoxFuture<'static, Result<Self, Failure>>;
-
-    fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
-        let kind = media::content_type(request.headers().get(header::CONTENT_TYPE)).to_owned();
-        let body = Body::from_request(request, payload);
-        Box::pin(async move {
-            if kind != media::JSON {
-                let detail =
-                    format!("The media type '{kind}' is not read here; use {}", media::JSON);
-                return Err(Failure::new(Code::UnsupportedMedia, detail));
-            }
-            let Body(bytes) = body.await?;
-            let mut reader = serde_json::Deserializer::from_slice(&bytes);
-            let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
-                Failure::bad_request(match error.path().to_string().as_str() {
-                    "." => error.inner().to_string(),
-                    path => format!("{path}: {}", error.inner()),
-                })
-            })?;
-            reader.end().map_err(|error| Failure::bad_request(error.to_string()))?;
-            Ok(Self(value))
-        })
     }
 }

@@ -122,8 +122,6 @@ pub struct Heartbeat {
     hosts: Vec<String>,
 }
 
-stowplan_scheduler::body!(Heartbeat);
-
 /// Hosts in one heartbeat at most.
 const MAX_HEARTBEAT: usize = 100_000;
 

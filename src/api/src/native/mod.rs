@@ -1,6 +1,6 @@
 //! Our own surface, `/v1`.
 //!
-//! Handlers take a [`Caller`] and, for a body, [`Json`]; they return
+//! Handlers take a [`Caller`] and, for a body, `Body`; they return
 //! `Result<HttpResponse, Failure>`, and the gate renders a failure as problem
 //! details. Routes are added in [`routes`] (paths relative to `/v1`), their
 //! descriptions in [`openapi`] (paths in full).
@@ -23,7 +23,7 @@ mod shadow;
 mod snapshot;
 mod tasks;
 
-pub use caller::{Caller, Json};
+pub use caller::Caller;
 
 use crate::app::resource;
 use actix_web::{

@@ -19,7 +19,10 @@ use stowplan_batch::{
 };
 use stowplan_engine::config::EngineConfig;
 use stowplan_model::Uuid;
-use stowplan_scheduler::hosts::{self, HostState};
+use stowplan_scheduler::{
+    body::read_list,
+    hosts::{self, HostState},
+};
 use utoipa::{OpenApi, ToSchema};
 
 #[derive(OpenApi)]
@@ -76,10 +79,7 @@ pub struct FenceAnswer {
     ))]
 pub async fn report(caller: Caller, Body(body): Body) -> Result<HttpResponse, Failure> {
     caller.may("stowplan:tasks:report")?;
-    let mut reader = serde_json::Deserializer::from_slice(&body);
-    let reports: Vec<TaskReport> = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| Failure::bad_request(format!("reports{error}")))?;
-    reader.end().map_err(|error| Failure::bad_request(error.to_string()))?;
+    let reports: Vec<TaskReport> = read_list(&body, "reports").map_err(BatchError::from)?;
     let now = caller.now();
     let verdicts = caller.write_always(move |image| store::report(image, &reports, now)).await?;
     Ok(json(StatusCode::OK, &ReportAnswer { verdicts }))

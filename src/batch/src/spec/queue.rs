@@ -73,8 +73,6 @@ pub struct QueueRequest {
     pub may_submit: Option<Vec<String>>,
 }
 
-stowplan_scheduler::body!(QueueRequest);
-
 /// A queue's specification, checked and with all defaults put in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]

@@ -60,8 +60,6 @@ pub struct JobRequest {
     pub tasks: Vec<RoleRequest>,
 }
 
-stowplan_scheduler::body!(JobRequest);
-
 /// Tasks of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]

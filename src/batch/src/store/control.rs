@@ -28,8 +28,6 @@ pub struct JobUpdate {
     pub tasks: Vec<RoleCount>,
 }
 
-stowplan_scheduler::body!(JobUpdate);
-
 /// A role with its number of tasks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

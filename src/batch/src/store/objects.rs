@@ -61,8 +61,6 @@ pub struct PriorityClassRequest {
     pub global_default: Option<bool>,
 }
 
-stowplan_scheduler::body!(PriorityClassRequest);
-
 /// A priority class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PriorityClass {
@@ -86,8 +84,6 @@ pub struct QuotaRequest {
     #[schema(value_type = BTreeMap<String, String>, example = json!({"cpu": "64"}))]
     pub hard: Resources,
 }
-
-stowplan_scheduler::body!(QuotaRequest);
 
 /// The quota of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -43,9 +43,6 @@ pub struct AggregateUpdate {
 /// Metadata keys with their new values; null deletes.
 pub type MetadataUpdate = BTreeMap<String, Option<String>>;
 
-crate::body!(NewAggregate);
-crate::body!(AggregateUpdate);
-
 /// Reads the body of a new aggregate.
 ///
 /// # Errors

@@ -26,6 +26,10 @@ pub enum Policy {
 }
 
 impl Policy {
+    /// All of them.
+    pub const ALL: [Self; 4] =
+        [Self::Affinity, Self::AntiAffinity, Self::SoftAffinity, Self::SoftAntiAffinity];
+
     /// Its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -60,8 +64,6 @@ pub struct NewGroup {
     /// User who made it; null means the caller.
     pub user_id: Option<String>,
 }
-
-crate::body!(NewGroup);
 
 /// Reads the body of a new group.
 ///

@@ -22,8 +22,6 @@ pub(super) const NAMESPACE: Uuid = Uuid::from_u128(0x6d1c_2f60_7c8b_5a53_9a0e_51
 /// The trait of providers that belong to compute services.
 const OWNER_NOVA: &str = "OWNER_NOVA";
 
-crate::body!(HostReport);
-
 /// A report on its way into the ledger.
 #[derive(Clone, Debug)]
 pub struct ReportHost {

@@ -5,12 +5,16 @@ use std::sync::LazyLock;
 
 use stowplan_model::Inventory;
 use stowplan_model::host::{HostReport, ServiceReport};
+use stowplan_model::host_devices::NumaCell;
 use stowplan_model::names::{MAX_PROVIDER_NAME, is_custom, standard_classes, standard_traits};
 
 use crate::fields::{FieldErrors, MAX_TEXT};
 
 /// The largest amount of an inventory, and so of what a host has.
 const MAX_AMOUNT: i64 = 2_147_483_647;
+/// The largest ratio of an inventory (Placement's bound), and so of what a host
+/// reports; a metric is not beyond it either way.
+const MAX_REAL: f64 = 3.402_823_466_385_288_6e38;
 /// The longest name of a host or node: its provider's children are named after
 /// it, `<node>_batch` among them.
 pub(crate) const MAX_NAME: usize = MAX_PROVIDER_NAME - "_batch".len();
@@ -105,10 +109,10 @@ fn figures(errors: &mut FieldErrors, report: &HostReport) {
     ];
     for (field, value) in ratios {
         errors.require(
-            value.is_none_or(|value| value.is_finite() && value >= 0.0),
+            value.is_none_or(|value| (0.0..=MAX_REAL).contains(&value)),
             field,
             &value,
-            "a number of at least 0",
+            format!("a number from 0 to {MAX_REAL:e}"),
         );
     }
 }
@@ -125,12 +129,78 @@ fn lists(errors: &mut FieldErrors, report: &HostReport) {
         );
     }
     for (place, pool) in report.pci_pools.iter().flatten().enumerate() {
+        amount(errors, || format!("pci_pools[{place}].count"), pool.count);
+        numa_node(errors, || format!("pci_pools[{place}].numa_node"), pool.numa_node);
+    }
+    for (place, metric) in report.metrics.iter().flatten().enumerate() {
         errors.require(
-            pool.count >= 0,
-            format!("pci_pools[{place}].count"),
-            &pool.count,
+            (-MAX_REAL..=MAX_REAL).contains(&metric.value),
+            format!("metrics[{place}].value"),
+            &metric.value,
+            format!("a number from -{MAX_REAL:e} to {MAX_REAL:e}"),
+        );
+    }
+    for (place, image) in report.images.iter().enumerate() {
+        errors.require(
+            image.size_bytes.is_none_or(|bytes| bytes >= 0),
+            format!("images[{place}].size_bytes"),
+            &image.size_bytes,
             "a whole number of at least 0",
         );
+    }
+    for (place, cell) in report.numa_cells.iter().flatten().enumerate() {
+        numa_cell(errors, place, cell);
+    }
+}
+
+/// The numbers of a NUMA cell.
+fn numa_cell(errors: &mut FieldErrors, place: usize, cell: &NumaCell) {
+    let field = |name: &str| format!("numa_cells[{place}].{name}");
+    let amounts = [
+        ("id", cell.id),
+        ("memory", cell.memory),
+        ("memory_usage", cell.memory_usage),
+        ("cpu_usage", cell.cpu_usage),
+        ("socket", cell.socket.unwrap_or_default()),
+    ];
+    for (name, value) in amounts {
+        amount(errors, || field(name), value);
+    }
+    let sets =
+        [("cpuset", &cell.cpuset), ("pcpuset", &cell.pcpuset), ("pinned_cpus", &cell.pinned_cpus)];
+    for (name, set) in sets {
+        for (at, cpu) in set.iter().enumerate() {
+            amount(errors, || field(&format!("{name}[{at}]")), *cpu);
+        }
+    }
+    for (core, threads) in cell.siblings.iter().enumerate() {
+        for (at, cpu) in threads.iter().enumerate() {
+            amount(errors, || field(&format!("siblings[{core}][{at}]")), *cpu);
+        }
+    }
+    for (at, pages) in cell.mempages.iter().enumerate() {
+        let amounts = [
+            ("size_kb", pages.size_kb),
+            ("total", pages.total),
+            ("used", pages.used),
+            ("reserved", pages.reserved),
+        ];
+        for (name, value) in amounts {
+            amount(errors, || field(&format!("mempages[{at}].{name}")), value);
+        }
+    }
+}
+
+/// A host knows its NUMA nodes by their numbers, or as Linux says it, -1.
+fn numa_node(errors: &mut FieldErrors, field: impl Fn() -> String, node: Option<i64>) {
+    if node != Some(-1) {
+        amount(errors, field, node.unwrap_or_default());
+    }
+}
+
+fn amount(errors: &mut FieldErrors, field: impl Fn() -> String, value: i64) {
+    if !(0..=MAX_AMOUNT).contains(&value) {
+        errors.add(field(), &value, format!("a whole number from 0 to {MAX_AMOUNT}"));
     }
 }
 
@@ -156,6 +226,7 @@ fn devices(errors: &mut FieldErrors, node: &str, report: &HostReport) {
             &device.total,
             format!("a whole number from 1 to {MAX_AMOUNT}"),
         );
+        numa_node(errors, || field("numa_node"), device.numa_node);
         traits(errors, &field("traits"), &device.traits);
     }
 }
@@ -207,10 +278,10 @@ fn inventories(errors: &mut FieldErrors, inventories: &BTreeMap<String, Inventor
         );
         let ratio = inventory.allocation_ratio;
         errors.require(
-            ratio.is_finite() && ratio > 0.0 && ratio <= f64::from(f32::MAX),
+            ratio > 0.0 && ratio <= MAX_REAL,
             field("allocation_ratio"),
             &ratio,
-            "a number above 0",
+            format!("a number above 0 and up to {MAX_REAL:e}"),
         );
     }
 }

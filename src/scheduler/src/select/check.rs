@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use stowplan_model::Uuid;
 use stowplan_model::flavor::Flavor;
-use stowplan_model::request::ScheduleRequest;
+use stowplan_model::request::{InstanceGroup, ScheduleRequest};
 
 use super::bounds::check_lists;
 use super::hint::Hinted;
 use super::request::{GroupRef, RequestedGroup, SelectRequest};
 use crate::error::SchedulerError;
 use crate::fields::{FieldErrors, MAX_TEXT};
+use crate::groups::Policy;
 use crate::hosts::check_class;
 
 /// Servers of one request at most.
@@ -89,6 +90,7 @@ impl Order {
             format!("a whole number from 0 to {MAX_ALTERNATES}"),
         );
         if let Some(GroupRef::Inline(group)) = &asked.group {
+            check_policies(&mut errors, group);
             let limit = group.rules.and_then(|rules| rules.max_server_per_host);
             errors.require(
                 limit.is_none_or(|limit| limit >= 1),
@@ -218,7 +220,7 @@ fn check_group(errors: &mut FieldErrors, place: usize, group: &RequestedGroup, i
         is_suffix(id) && is_new,
         field("requester_id"),
         id,
-        format!("1 to {MAX_SUFFIX} letters, digits, - or _, unlike the other groups'"),
+        format!("1 to {MAX_SUFFIX} letters, digits, - or _, none of them another group's"),
     );
     errors.require(
         !group.resources.is_empty(),
@@ -237,6 +239,23 @@ fn check_group(errors: &mut FieldErrors, place: usize, group: &RequestedGroup, i
     }
 }
 
+/// A group in full says what it does to its members.
+fn check_policies(errors: &mut FieldErrors, group: &InstanceGroup) {
+    let expected = Policy::ALL.map(Policy::as_str).join(" or ");
+    let is_known = |name: &String| Policy::ALL.iter().any(|policy| policy.as_str() == name);
+    let policies = group.policies.as_deref().unwrap_or_default();
+    errors.require(
+        group.policy.as_ref().map_or(!policies.is_empty(), is_known),
+        "group.policy",
+        &group.policy,
+        expected.as_str(),
+    );
+    for (place, policy) in policies.iter().enumerate() {
+        let field = format!("group.policies[{place}]");
+        errors.require(is_known(policy), field, policy, expected.as_str());
+    }
+}
+
 /// PCI devices and NUMA cells.
 fn check_places(errors: &mut FieldErrors, asked: &SelectRequest) {
     let mut ids = BTreeSet::new();
@@ -247,7 +266,7 @@ fn check_places(errors: &mut FieldErrors, asked: &SelectRequest) {
             is_suffix(id) && ids.insert(id),
             field("request_id"),
             &request.request_id,
-            format!("1 to {MAX_SUFFIX} letters, digits, - or _, unlike the other requests'"),
+            format!("1 to {MAX_SUFFIX} letters, digits, - or _, none of them another request's"),
         );
         errors.require(
             (1..=MAX_DEVICES).contains(&request.count),

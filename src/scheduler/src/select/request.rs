@@ -12,6 +12,7 @@ use stowplan_model::request::{Destination, InstanceGroup, NetworkMetadata};
 use stowplan_model::request_devices::{PciRequest, RequestNuma};
 
 use super::hint::SchedulingHint;
+use crate::body::Strict;
 use crate::error::SchedulerError;
 
 /// A request for destinations of one server or several alike.
@@ -75,8 +76,6 @@ pub struct SelectRequest {
     pub seed: Option<u64>,
 }
 
-crate::body!(SelectRequest);
-
 /// Reads the body of a request.
 ///
 /// # Errors
@@ -127,7 +126,7 @@ impl<'de> Deserialize<'de> for GroupRef {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<GroupRef, A::Error> {
-                InstanceGroup::deserialize(MapAccessDeserializer::new(map))
+                InstanceGroup::deserialize(Strict(MapAccessDeserializer::new(map)))
                     .map(|group| GroupRef::Inline(Box::new(group)))
             }
         }

@@ -33,13 +33,13 @@ pub enum ConnectError {
         /// What is wrong with it.
         cause: String,
     },
-    /// The directory for a SQLite file cannot be made.
-    #[error("cannot make the directory {directory} for the database: {cause}")]
+    /// There is no directory for a SQLite file.
+    #[error("cannot open the database {file}: there is no directory {directory}")]
     Directory {
         /// The directory.
         directory: String,
-        /// What the system said.
-        cause: std::io::Error,
+        /// The file.
+        file: String,
     },
     /// The server or the file cannot be reached or refuses us.
     #[error("cannot open the database {place}: {cause}")]
@@ -138,8 +138,8 @@ impl Connection {
     }
 }
 
-/// Opens the database. A SQLite file is made if it is missing, and its
-/// directory too. A bare connection is tried first, since a pool that cannot
+/// Opens the database. A SQLite file is made if it is missing, its
+/// directory is not. A bare connection is tried first, since a pool that cannot
 /// connect only says that its time ran out.
 ///
 /// # Errors

@@ -63,6 +63,10 @@ impl ConnectSpec {
         let Some((scheme, rest)) = self.url.split_once("://") else {
             return self.url.clone();
         };
+        if scheme == "sqlite" {
+            // As the configuration has it: three slashes, then the path.
+            return format!("sqlite:///{}", rest.split('?').next().unwrap_or_default());
+        }
         let (login, server) = match rest.rsplit_once('@') {
             Some((login, server)) => (login.split(':').next(), server),
             None => (None, rest),
@@ -97,7 +101,8 @@ mod tests {
             ("postgres://u:secret@h:5432/d?x=secret", "postgres://u@h:5432/d"),
             ("mysql://u:sec@ret@h/d", "mysql://u@h/d"),
             ("mysql://u:secr?et@h/d", "mysql://u@h/d"),
-            ("sqlite:///var/lib/x.db?mode=rwc", "sqlite:///var/lib/x.db"),
+            ("sqlite:///var/lib/x.db?mode=rwc", "sqlite:////var/lib/x.db"),
+            ("sqlite://x.db?mode=rwc", "sqlite:///x.db"),
             ("sqlite::memory:", "sqlite::memory:"),
         ] {
             let spec = ConnectSpec::new(DbBackend::Sqlite, url);

@@ -71,11 +71,15 @@ async fn a_database_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn a_directory_that_cannot_be_made() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let url = format!("sqlite://{}/sub/ledger.db", file.path().display());
+async fn a_directory_that_is_not_there_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().join("sub");
+    let url = format!("sqlite://{}/ledger.db", directory.display());
     let error = connect(&ConnectSpec::new(Backend::Sqlite, url)).await.unwrap_err();
     assert!(matches!(error, ConnectError::Directory { .. }), "{error}");
+    let expected = format!("there is no directory {}", directory.display());
+    assert!(error.to_string().ends_with(&expected), "{error}");
+    assert!(!directory.exists());
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ pub(super) async fn pools(spec: &ConnectSpec) -> Result<(SqlitePool, SqlitePool)
         .disable_statement_logging();
     let in_memory = in_memory(spec);
     if !in_memory {
-        make_directory(options.get_filename())?;
+        find_directory(options.get_filename())?;
         // A file that another process has locked is waited for, and then some.
         probe::<SqliteConnection>(spec, &options, spec.acquire_timeout + spec.lock_timeout).await?;
     }
@@ -77,13 +77,16 @@ pub(super) fn in_memory(spec: &ConnectSpec) -> bool {
     spec.url.contains(":memory:") || spec.url.contains("mode=memory")
 }
 
-fn make_directory(file: &Path) -> Result<(), ConnectError> {
+/// A directory that is not there is a mistake in the address more often than
+/// not, and a database made elsewhere would be an empty one.
+fn find_directory(file: &Path) -> Result<(), ConnectError> {
     match file.parent() {
-        Some(directory) if !directory.as_os_str().is_empty() => std::fs::create_dir_all(directory)
-            .map_err(|cause| ConnectError::Directory {
+        Some(directory) if !directory.as_os_str().is_empty() && !directory.is_dir() => {
+            Err(ConnectError::Directory {
                 directory: directory.display().to_string(),
-                cause,
-            }),
+                file: file.display().to_string(),
+            })
+        }
         _ => Ok(()),
     }
 }

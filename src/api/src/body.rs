@@ -15,8 +15,17 @@ use futures_util::{StreamExt, future::LocalBoxFuture};
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How long the next part of a body may take to come.
-const PAUSE: Duration = Duration::from_secs(30);
+/// How long a body may take to come.
+const PATIENCE: Patience =
+    Patience { pause: Duration::from_secs(30), whole: Duration::from_secs(120) };
+
+/// How long the next part of a body may take, and all of it: who sends a byte now
+/// and then would keep a connection for ever.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    pause: Duration,
+    whole: Duration,
+}
 
 /// The body of a request, no larger than `[api] max_request_body_size`; if it is
 /// JSON, no text in it holds a NUL character.
@@ -37,11 +46,24 @@ impl FromRequest for Body {
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
         let payload = payload.take();
-        Box::pin(read(payload, announced.unwrap_or(0), limit, PAUSE))
+        Box::pin(read(payload, announced.unwrap_or(0), limit, PATIENCE))
     }
 }
 
 async fn read(
+    payload: Payload,
+    announced: usize,
+    limit: usize,
+    patience: Patience,
+) -> Result<Body, Failure> {
+    let parts = read_parts(payload, announced, limit, patience.pause);
+    timeout(patience.whole, parts).await.unwrap_or_else(|_| {
+        let whole = patience.whole;
+        Err(Failure::new(Code::RequestTimeout, format!("The body did not end within {whole:?}.")))
+    })
+}
+
+async fn read_parts(
     mut payload: Payload,
     announced: usize,
     limit: usize,
@@ -90,7 +112,21 @@ mod tests {
         } else {
             Payload::Stream { payload: stream.chain(stream::pending()).boxed_local() }
         };
-        System::new().block_on(read(payload, 0, 8, Duration::from_millis(20)))
+        let moment = Duration::from_millis(20);
+        System::new().block_on(read(payload, 0, 8, Patience { pause: moment, whole: moment * 50 }))
+    }
+
+    #[test]
+    fn a_body_that_never_ends_is_given_up() {
+        let moment = Duration::from_millis(1);
+        let drip = stream::unfold((), move |()| async move {
+            tokio::time::sleep(moment).await;
+            Some((Ok::<_, PayloadError>(Bytes::from_static(b" ")), ()))
+        });
+        let payload = Payload::Stream { payload: drip.boxed_local() };
+        let patience = Patience { pause: Duration::from_secs(60), whole: moment * 20 };
+        let read = System::new().block_on(read(payload, 0, usize::MAX, patience));
+        assert_eq!(read.unwrap_err().code(), Code::RequestTimeout);
     }
 
     #[test]

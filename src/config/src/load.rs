@@ -52,6 +52,18 @@ impl Settings {
     /// Everything that is wrong, not just the first: files and lines that cannot
     /// be read, values that do not fit, options that do not go together.
     pub fn load(sources: &Sources) -> Result<Loaded, ConfigErrors> {
+        Self::load_checked(sources, |_| Vec::new())
+    }
+
+    /// The same with what others know to be wrong, such as names of plugins.
+    /// `check` sees the default of each option whose value could not be read.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn load_checked(
+        sources: &Sources,
+        check: impl FnOnce(&Loaded) -> Vec<ConfigError>,
+    ) -> Result<Loaded, ConfigErrors> {
         let mut errors = Vec::new();
         let collected = sources.collect(&mut errors);
         let mut loading = Loading {
@@ -67,6 +79,7 @@ impl Settings {
         loading.strangers();
         let Loading { mut loaded, mut errors, .. } = loading;
         settle::settle(&mut loaded, collected.folder.as_deref(), &mut errors);
+        errors.extend(check(&loaded));
         if errors.is_empty() {
             return Ok(loaded);
         }
@@ -206,6 +219,9 @@ impl Loading<'_> {
             let is_typed = SECTIONS.iter().any(|spec| spec.name == section);
             if known::is_section(section) || known::options(section).any(|name| name == option) {
                 self.loaded.unused.push((section.to_owned(), option.to_owned()));
+            } else if written.origin == Origin::Override {
+                // Nobody passes other services' options on the command line.
+                self.errors.push(no_such_option(section, option));
             } else if is_typed {
                 self.loaded.warnings.push(Warning::UnknownOption {
                     origin: written.origin.clone(),
@@ -227,4 +243,16 @@ impl Loading<'_> {
 
 fn last(texts: &[String]) -> String {
     texts.last().cloned().unwrap_or_default()
+}
+
+fn no_such_option(section: &str, option: &str) -> ConfigError {
+    let meant = nearest_option(section, option)
+        .map(|name| format!(", did you mean {name}?"))
+        .or_else(|| nearest_section(section).map(|name| format!(", did you mean [{name}]?")));
+    ConfigError {
+        origin: Origin::Override,
+        option: Some((section.to_owned(), option.to_owned())),
+        value: None,
+        problem: format!("there is no such option{}", meant.unwrap_or_default()),
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::error::ConfigErrors;
 use crate::load::{Loaded, PLUGIN_PREFIX};
 use crate::options::{SECTIONS, Settings};
 use crate::redact::{shown, shown_free};
@@ -29,9 +30,10 @@ pub struct Report {
     pub is_ok: bool,
 }
 
-/// Validates a configuration: lists all errors, or the warnings and a summary.
-pub fn check(sources: &Sources) -> Report {
-    let loaded = match Settings::load(sources) {
+/// What a configuration that was read for a check says: all errors, or the
+/// warnings and a summary.
+pub fn check(loaded: Result<Loaded, ConfigErrors>) -> Report {
+    let loaded = match loaded {
         Ok(loaded) => loaded,
         Err(errors) => {
             let count = errors.0.len();

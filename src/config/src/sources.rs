@@ -2,7 +2,7 @@
 //! environment, then the command line.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use config::{Map, Source, Value, ValueKind};
@@ -12,6 +12,9 @@ use crate::ini;
 use crate::options::options;
 use crate::origin::Origin;
 use crate::redact::url_passwords;
+
+/// Bytes of a file at most: what is larger is no configuration, or has no end.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// Where a configuration is read from; what is added later wins over what was
 /// added before only within its own layer.
@@ -149,13 +152,17 @@ fn conf_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn read_file(path: &Path, errors: &mut Vec<ConfigError>) -> Option<(PathBuf, String)> {
-    let bytes = match fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            errors.push(unreadable(path, 0, &error.to_string()));
-            return None;
-        }
-    };
+    let mut bytes = Vec::new();
+    let read =
+        fs::File::open(path).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        errors.push(unreadable(path, 0, &error.to_string()));
+        return None;
+    }
+    if bytes.len() as u64 > MAX_FILE {
+        errors.push(unreadable(path, 0, &format!("expected at most {MAX_FILE} bytes")));
+        return None;
+    }
     match String::from_utf8(bytes) {
         Ok(text) => Some((path.to_owned(), text)),
         Err(error) => {
@@ -236,7 +243,7 @@ impl Layer {
     }
 
     fn add_override(&mut self, assignment: &str, errors: &mut Vec<ConfigError>) {
-        match assignment.split_once('=') {
+        match assignment.split_once('=').filter(|(key, _)| !key.trim().is_empty()) {
             Some((key, value)) => {
                 let (section, option) = split_key(key);
                 self.push(section, &option, &Origin::Override, value.trim());

@@ -61,6 +61,8 @@ pub struct Meta {
     pub is_multi: bool,
     /// Are items Python class paths, of which the last part counts?
     pub is_class_path: bool,
+    /// Are items of a file `name=number`?
+    pub is_weights: bool,
     /// Why the option will go away, if it will.
     pub removal: Option<&'static str>,
     /// Default that refers to other options, such as `$state_path/x`.
@@ -83,6 +85,7 @@ impl Meta {
             is_secret: false,
             is_multi: false,
             is_class_path: false,
+            is_weights: false,
             removal: None,
             template: None,
             sample: None,
@@ -127,6 +130,10 @@ impl Meta {
 
     pub(crate) const fn class_path(self) -> Self {
         Self { is_class_path: true, ..self }
+    }
+
+    pub(crate) const fn weights(self) -> Self {
+        Self { is_weights: true, ..self }
     }
 
     pub(crate) const fn going_away(self, why: &'static str) -> Self {

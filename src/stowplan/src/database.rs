@@ -35,6 +35,13 @@ pub async fn connect(settings: &Settings) -> Result<Connection, Fault> {
     again(settings, async || stowplan_db::connect(&spec).await, may_pass).await
 }
 
+/// Connects to look only: no SQLite file is made or written.
+pub async fn look_at(settings: &Settings) -> Result<Connection, Fault> {
+    let spec = spec(settings);
+    let may_pass = |error: &ConnectError| matches!(error, ConnectError::Refused { .. });
+    again(settings, async || stowplan_db::connect_read_only(&spec).await, may_pass).await
+}
+
 /// Does what needs a database's server until that answers
 /// (`[placement_database] max_retries`, `retry_interval`).
 async fn again<T, E>(

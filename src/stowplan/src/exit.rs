@@ -49,6 +49,30 @@ pub fn conclude(result: Result<Outcome, Fault>) -> ExitCode {
         Err(Fault::Usage(error)) => (2, error),
         Err(Fault::Service(error)) => (3, error),
     };
-    eprintln!("stowplan: {error:#}");
+    eprintln!("stowplan: {}", told(&error));
     ExitCode::from(code)
+}
+
+/// An error with its causes, each once: many a text holds that of its cause.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::anyhow;
+
+    #[test]
+    fn each_cause_is_told_once() {
+        let error = anyhow!("no such plugin").context("[batch] tiers: no such plugin");
+        assert_eq!(told(&error.context("batch jobs")), "batch jobs: [batch] tiers: no such plugin");
+        assert_eq!(told(&anyhow!("denied").context("cannot read a")), "cannot read a: denied");
+    }
 }

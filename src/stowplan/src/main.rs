@@ -3,6 +3,7 @@
 //! The binary: command line, wiring, start-up and shut-down.
 
 mod bar;
+mod checked;
 mod cli;
 mod clock;
 mod commands;

@@ -34,6 +34,67 @@ fn all_errors_come_at_once_with_their_places() {
 }
 
 #[test]
+fn the_check_refuses_what_serve_refuses() {
+    let cases = [
+        ("[batch]\ntiers = zzz\n", "bad.conf:2: [batch] tiers: "),
+        ("[filter_scheduler]\nenabled_filters = Nope\n", "bad.conf:2: filter_scheduler."),
+        ("[metrics]\nweight_setting = a=1.0,c=x\n", "bad.conf:2: [metrics] weight_setting"),
+        ("[metrics]\nweight_setting = a=nan\n", "bad.conf:2: [metrics] weight_setting"),
+        (
+            "[filter_scheduler]\nram_weight_multiplier = 1e999\n",
+            "bad.conf:2: [filter_scheduler] ram_weight_multiplier = \"1e999\": expected a finite number",
+        ),
+        ("[filter_scheduler]\nram_weight_multiplier = nan\n", "bad.conf:2: "),
+        ("[oslo_policy]\npolicy_file = gone.yaml\n", "bad.conf:2: [oslo_policy] policy_file = "),
+        ("[oslo_policy]\npolicy_file = bad.conf\n", "bad.conf:2: policy file "),
+    ];
+    for (text, told) in cases {
+        let folder = folder(&[("bad.conf", text)]);
+        for arguments in [&["config", "check", "bad.conf"][..], &["serve", "--config", "bad.conf"]]
+        {
+            let output = stowplan(&folder, arguments);
+            assert_eq!(output.code, 2, "{text} {arguments:?}: {}", output.stderr);
+            assert!(output.stderr.contains(told), "{text} {arguments:?}: {}", output.stderr);
+            assert!(!output.stdout.contains("listens"), "{text}: {}", output.stdout);
+            let cause = output.stderr.trim().rsplit(": ").next().unwrap();
+            assert_eq!(output.stderr.matches(cause).count(), 1, "{text}: {}", output.stderr);
+        }
+    }
+    let both = "[api]\nbind_port = many\n[batch]\ntiers = zzz\n";
+    let folder = folder(&[("bad.conf", both)]);
+    let output = stowplan(&folder, &["config", "check", "bad.conf"]);
+    for line in ["bad.conf:2: ", "bad.conf:4: ", "2 wrong"] {
+        assert!(output.stderr.contains(line), "{line}: {}", output.stderr);
+    }
+}
+
+#[test]
+fn what_the_command_line_sets_must_exist() {
+    let folder = folder(&[("odd.conf", "[nope]\nx = 1\n")]);
+    for (set, told) in [
+        ("nope.x=1", "[nope] x: there is no such option"),
+        ("api.bind_prt=1", "did you mean bind_port?"),
+        ("=", "expected section.option=value"),
+        ("=1", "expected section.option=value"),
+    ] {
+        let output = stowplan(&folder, &["config", "check", "odd.conf", "--set", set]);
+        assert_eq!(output.code, 2, "{set}: {}", output.stdout);
+        assert!(output.stderr.contains(told), "{set}: {}", output.stderr);
+    }
+    // In a file it may be another version's.
+    let output = stowplan(&folder, &["config", "check", "odd.conf"]);
+    assert_eq!(output.code, 0, "{}", output.stderr);
+    assert!(output.stdout.contains("there is no such section"), "{}", output.stdout);
+}
+
+#[test]
+fn a_file_without_end_is_no_configuration() {
+    let output = stowplan(&folder(&[]), &["config", "check", "/dev/zero"]);
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("expected at most 16777216 bytes"), "{}", output.stderr);
+}
+
+#[test]
 fn show_says_where_each_value_comes_from() {
     let folder = folder(&[("s.conf", "[api]\nbind_port = 1234\nmax_limit = 5\n")]);
     let output =

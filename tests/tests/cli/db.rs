@@ -8,6 +8,7 @@ fn sync_makes_the_schema_and_version_tells() {
     let before = stowplan(&folder, &["db", "version"]);
     assert_eq!(before.code, 1, "{}", before.stderr);
     assert!(before.stdout.contains("run `stowplan db sync`"), "{}", before.stdout);
+    assert_eq!(folder.path().read_dir().unwrap().count(), 0, "nothing is made by looking");
     let sync = stowplan(&folder, &["db", "sync"]);
     assert_eq!(sync.code, 0, "{}", sync.stderr);
     let after = stowplan(&folder, &["db", "version"]);

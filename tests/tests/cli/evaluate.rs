@@ -54,6 +54,23 @@ fn a_scenario_of_a_request_may_have_a_hint() {
 }
 
 #[test]
+fn what_is_no_scenario_is_named_with_its_place() {
+    for (text, told) in [
+        ("[]", "bad.json: not a scenario or a list of scenarios: the list is empty"),
+        (r#"{"hosts": []}"#, "bad.json: scenario 1 (without id): missing field `id`"),
+        (
+            r#"[{"id": "a", "hosts": [{"host": "h", "node": "n", "vcpus": "x"}]}]"#,
+            "bad.json: scenario 1 (a): hosts[0].vcpus: invalid type",
+        ),
+    ] {
+        let folder = folder(&[("bad.json", text)]);
+        let output = stowplan(&folder, &["evaluate", "bad.json"]);
+        assert_eq!(output.code, 2, "{text}: {}", output.stdout);
+        assert!(output.stderr.contains(told), "{text}: {}", output.stderr);
+    }
+}
+
+#[test]
 fn what_differs_is_shown_expected_beside_got() {
     let wrong = CASE.replace(r#""weight": 1.0"#, r#""weight": 0.5"#);
     let folder = folder(&[("right.json", CASE), ("wrong.json", &wrong)]);

@@ -55,7 +55,9 @@ fn detail(failure: &Failure) -> &str {
     match (failure.detail(), failure.code) {
         ("", Code::NotFound) => "There is nothing at this path: /docs lists those of /v1.",
         ("", Code::Unauthorized) => "The request has no token: expected one in X-Auth-Token.",
-        ("", Code::Internal) => "An internal fault; the log has the details under the request's id.",
+        ("", Code::Internal) => {
+            "An internal fault; the log has the details under the request's id."
+        }
         ("", code) => title(code.status()),
         (detail, _) => detail,
     }

@@ -44,6 +44,101 @@ fn a_host_comes_and_goes() {
 }
 
 #[test]
+fn bodies_are_json_as_it_stands() {
+    let server = Server::start(|_| ());
+    let body = report(8).to_string();
+    for (kind, coding, status) in [
+        ("application/json", None, 201),
+        ("Application/JSON; charset=utf-8", Some("identity"), 200),
+        ("text/plain", None, 415),
+        ("application/xml", None, 415),
+        ("application/x-www-form-urlencoded", None, 415),
+        ("application/json", Some("gzip"), 415),
+    ] {
+        let mut headers = vec![format!("Content-Type: {kind}")];
+        headers.extend(coding.map(|coding| format!("Content-Encoding: {coding}")));
+        let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+        let answer = server.send("PUT", "/v1/hosts/h1", &headers, &body);
+        assert_eq!(answer.status, status, "{kind} {coding:?}: {answer:?}");
+        if status == 415 {
+            assert_eq!(answer.json()["type"], "/docs/errors#unsupported-media");
+        }
+    }
+    // Without a body there is nothing to be of a type.
+    let answer = server.send("GET", "/v1/hosts", &["Content-Type: text/plain"], "");
+    assert_eq!(answer.status, 200, "{answer:?}");
+}
+
+#[test]
+fn paths_are_decoded_or_refused() {
+    let server = Server::start(|_| ());
+    for path in ["/v1/hosts/%", "/v1/hosts/%zz", "/v1/hosts/a%2", "/v1/hosts/%ff"] {
+        let problem = call(&server, "PUT", path, &report(8), 400);
+        assert!(problem["detail"].as_str().unwrap().starts_with("The path is "), "{problem}");
+    }
+    call(&server, "PUT", "/v1/hosts/a%20b", &report(8), 201);
+    let problem = call(&server, "GET", "/v1/nothing", &Value::Null, 404);
+    assert!(!problem["detail"].as_str().unwrap().is_empty(), "{problem}");
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_its_field() {
+    let server = Server::start(|_| ());
+    call(&server, "PUT", "/v1/hosts/h1", &report(8), 201);
+    let (group, select) = (json!({"vcpus": 1}), "/v1/select_destinations");
+    let most = i64::MAX;
+    for (method, path, body, field) in [
+        ("POST", select, json!({"flavor": ["x", 7, 512]}), "flavor"),
+        ("POST", select, json!({"flavor": {"vcpu": 64}}), "flavor.vcpu"),
+        ("POST", select, json!({"flavor": group, "group": {"policy": "bogus"}}), "group.policy"),
+        ("POST", select, json!({"flavor": group, "group": {"policy": ""}}), "group.policy"),
+        ("POST", select, json!({"flavor": group, "group": {}}), "group.policy"),
+        (
+            "POST",
+            select,
+            json!({"flavor": group, "group": {"policies": ["affinity", "no"]}}),
+            "group.policies[1]",
+        ),
+        ("POST", "/v1/jobs", json!({"tasks": [["r", 2, {"cpu": "1"}]]}), "tasks[0]"),
+        ("POST", "/v1/task-reports", json!([[group, 1, "Running"]]), "reports[0]"),
+        ("POST", "/v1/server-groups", json!({"name": "a", "rules": [3]}), "rules"),
+        ("PUT", "/v1/hosts/h1", json!({"cpu_allocation_ratio": 1e300}), "cpu_allocation_ratio"),
+        ("PUT", "/v1/hosts/h1", json!({"numa_cells": [{"id": -most}]}), "numa_cells[0].id"),
+        (
+            "PUT",
+            "/v1/hosts/h1",
+            json!({"numa_cells": [{"cpuset": [0, most]}]}),
+            "numa_cells[0].cpuset[1]",
+        ),
+        (
+            "PUT",
+            "/v1/hosts/h1",
+            json!({"numa_cells": [{"mempages": [{"total": most}]}]}),
+            "numa_cells[0].mempages[0].total",
+        ),
+        (
+            "PUT",
+            "/v1/hosts/h1",
+            json!({"pci_pools": [{"vendor_id": "8086", "product_id": "1", "count": most}]}),
+            "pci_pools[0].count",
+        ),
+        (
+            "PUT",
+            "/v1/hosts/h1",
+            json!({"metrics": [{"name": "a", "value": 1e308}]}),
+            "metrics[0].value",
+        ),
+    ] {
+        let problem = call(&server, method, path, &body, 400);
+        assert_eq!(problem["errors"][0]["field"], field, "{body}: {problem}");
+    }
+    let long = json!({"flavor": {"vcpus": "x".repeat(70_000), "y".repeat(70_000): 1}});
+    let answer = server.send("POST", select, &[], &long.to_string());
+    assert_eq!(answer.status, 400);
+    assert!(answer.body.len() < 2_000, "{} bytes", answer.body.len());
+}
+
+#[test]
 fn every_bad_field_and_parameter_is_named() {
     let server = Server::start(|_| ());
     let bad = json!({"vcpus": "x", "memory": 1});

@@ -64,8 +64,8 @@ section! {
         /// Multiplier of instances whose images share properties with the request's.
         image_props_weight_multiplier: f64 = 0.0, mutable;
         /// Image properties that count and by how much, as property=number; empty:
-        /// every one counts 1. An item that cannot be read is left out.
-        image_props_weight_setting: Vec<String> = Vec::new(), mutable;
+        /// every one counts 1.
+        image_props_weight_setting: Vec<String> = Vec::new(), mutable, weights;
         /// Multiplier that keeps hosts with PCI devices for requests that need them.
         pci_weight_multiplier: f64 = 1.0, min(0.0), mutable;
         /// Multiplier of group members on the host, for soft-affinity.
@@ -109,9 +109,8 @@ section! {
     metrics: Metrics = "metrics" {
         /// Multiplier of the weighed metrics.
         weight_multiplier: f64 = 1.0, mutable;
-        /// Metrics that count and by how much, as name=ratio. An item that cannot be
-        /// read is left out.
-        weight_setting: Vec<String> = Vec::new(), mutable;
+        /// Metrics that count and by how much, as name=ratio.
+        weight_setting: Vec<String> = Vec::new(), mutable, weights;
         /// Fail when a host lacks one of the metrics; false: it weighs
         /// weight_of_unavailable.
         required: bool = true, mutable;

@@ -84,8 +84,9 @@ fn shown_values_have_an_origin_and_no_password() {
 
 #[test]
 fn a_check_tells_errors_or_warnings() {
-    let good =
-        check(&Sources::new().text("s.conf", "[api]\nmax_limit = 5\nmax_limt = 5\n[vnc]\na = 1\n"));
+    let good = check(Settings::load(
+        &Sources::new().text("s.conf", "[api]\nmax_limit = 5\nmax_limt = 5\n[vnc]\na = 1\n"),
+    ));
     assert!(good.is_ok);
     assert_eq!(
         good.text,
@@ -94,7 +95,7 @@ fn a_check_tells_errors_or_warnings() {
          1 set, 1 warned of, nothing wrong\n"
     );
     let wrong = Sources::new().text("s.conf", "[api]\nmax_limit = x\nbind_port = y\n");
-    let bad = check(&wrong);
+    let bad = check(Settings::load(&wrong));
     assert!(!bad.is_ok);
     assert!(bad.text.ends_with("2 wrong\n"), "{}", bad.text);
     assert!(!show(&wrong, ShowFormat::Text).is_ok);

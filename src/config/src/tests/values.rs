@@ -41,7 +41,7 @@ fn values_are_read_by_type() {
         ("ledger", "linger_us", "10001", "!expected an integer of at most 10000"),
         ("filter_scheduler", "ram_weight_multiplier", "-1", "-1.0"),
         ("filter_scheduler", "ram_weight_multiplier", "1_0.5e1", "105.0"),
-        ("filter_scheduler", "ram_weight_multiplier", "Infinity", "inf"),
+        ("filter_scheduler", "ram_weight_multiplier", "Infinity", "!expected a finite number"),
         ("filter_scheduler", "ram_weight_multiplier", "1,5", "!expected a number"),
         ("filter_scheduler", "pci_weight_multiplier", "-0.1", "!expected a number of at least 0"),
         ("filter_scheduler", "isolated_hosts", " a, b ,c,", "a,b,c"),
@@ -81,6 +81,21 @@ fn values_are_read_by_type() {
     }
     let span = read("batch", "schedule_period", "1ms");
     assert!(span.ends_with("of at least 0.01 seconds"), "{span}");
+}
+
+#[test]
+fn options_take_finite_numbers_only() {
+    let expected = "expected a finite number";
+    for text in ["nan", "inf", "-Infinity", "1e999"] {
+        let read = read("metrics", "weight_multiplier", text);
+        assert!(read.ends_with(expected), "{text}: {read}");
+    }
+    for (item, holds) in
+        [("a=1", true), ("a=b=1", false), ("=1", false), ("a", false), ("a=", false)]
+    {
+        let read = read("metrics", "weight_setting", &format!("x=1.5, {item}"));
+        assert_eq!(!read.contains("expected items such as name=1.5"), holds, "{item}: {read}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Lists: of items, of tiers, and the map of batch dimensions.
 
-use super::{Input, Kind, OptionType, Problem};
+use super::{Input, Kind, OptionType, Problem, python_float};
 use crate::spec::Meta;
 
 /// Splits at commas, strips blanks, forgets commas at the end.
@@ -16,6 +16,13 @@ fn class_name(item: &str) -> String {
     item.rsplit('.').next().unwrap_or(item).to_owned()
 }
 
+/// Whether an item is `name=number`.
+fn is_weight(item: &str) -> bool {
+    item.split_once('=').is_some_and(|(name, number)| {
+        !name.is_empty() && python_float(number).is_some_and(f64::is_finite)
+    })
+}
+
 impl OptionType for Vec<String> {
     const KIND: Kind = Kind::List;
 
@@ -29,6 +36,16 @@ impl OptionType for Vec<String> {
         };
         if !meta.words.is_empty() && list.iter().any(|item| !meta.words.contains(&item.as_str())) {
             return Err(Problem::new(format!("items that are {}", super::one_of(meta.words))));
+        }
+        // The peer leaves out what it cannot read, and weighs less than its
+        // operator believes; offline scenarios may hold such items.
+        if meta.is_weights
+            && matches!(input, Input::Texts(_))
+            && let Some(item) = list.iter().find(|item| !is_weight(item))
+        {
+            return Err(Problem::new(format!(
+                "items such as name=1.5, each with a finite number (not \"{item}\")"
+            )));
         }
         if meta.is_class_path {
             list = list.iter().map(|item| class_name(item)).collect();

@@ -71,9 +71,12 @@ impl OptionType for f64 {
 
     fn read(input: Input<'_>, meta: &Meta, _notes: &mut Vec<String>) -> Result<Self, Problem> {
         let text = input.scalar(Self::KIND, meta)?;
-        python_float(text)
-            .filter(|value| in_range(*value, meta))
-            .ok_or_else(|| Problem::expected(Self::KIND, meta))
+        match python_float(text) {
+            // With either, scores have no order: the peer takes them.
+            Some(value) if !value.is_finite() => Err(Problem::new("a finite number")),
+            Some(value) if in_range(value, meta) => Ok(value),
+            _ => Err(Problem::expected(Self::KIND, meta)),
+        }
     }
 
     fn texts(&self, _meta: &Meta) -> Vec<String> {
@@ -81,7 +84,7 @@ impl OptionType for f64 {
     }
 }
 
-/// Bounds refuse what is below or above them; a NaN is neither, as at the peer.
+/// Whether bounds hold.
 fn in_range(value: f64, meta: &Meta) -> bool {
     !meta.minimum.is_some_and(|low| value < low) && !meta.maximum.is_some_and(|high| value > high)
 }

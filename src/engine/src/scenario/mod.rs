@@ -100,6 +100,9 @@ pub enum ScenarioError {
     /// Not JSON, or a field of another type.
     #[error("not a scenario or a list of scenarios: {0}")]
     Form(#[from] serde_json::Error),
+    /// A list of none.
+    #[error("not a scenario or a list of scenarios: the list is empty")]
+    Nothing,
     /// One scenario of a list has a field of another type.
     #[error("scenario {place} ({id}): {error}")]
     Item {
@@ -121,6 +124,7 @@ pub fn parse_with<T>(
     read: impl Fn(Value) -> serde_json::Result<T>,
 ) -> std::result::Result<Vec<T>, ScenarioError> {
     let items = match serde_json::from_str(text)? {
+        Value::Array(items) if items.is_empty() => return Err(ScenarioError::Nothing),
         Value::Array(items) => items,
         single => vec![single],
     };
@@ -164,7 +168,13 @@ impl Scenario {
         if !has_form {
             return Err(serde::de::Error::custom("expected hosts, or a compute_node"));
         }
-        serde_json::from_value(item)
+        serde_path_to_error::deserialize(item).map_err(|error| {
+            let place = error.path().to_string();
+            match place.as_str() {
+                "." => error.into_inner(),
+                place => serde::de::Error::custom(format!("{place}: {}", error.inner())),
+            }
+        })
     }
 
     /// The settings that it is evaluated with: those of `base`, then its own,

@@ -7,7 +7,8 @@
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess};
 use serde::de::{Deserializer, Visitor};
-use std::{fmt, marker::PhantomData};
+use serde::forward_to_deserialize_any;
+use std::fmt;
 
 /// How much of a name may differ for it to be offered instead.
 const NEAR: f64 = 0.75;
@@ -216,26 +217,43 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Known<A> {
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
         match self.unknown.take() {
             // Through the map, so that whoever follows the path sees the name.
-            Some(name) => self.map.next_value_seed(Refused::<S> {
-                expected: expected_instead(&name, self.fields),
-                seed: PhantomData,
-            }),
+            Some(name) => {
+                let expected = expected_instead(&name, self.fields);
+                self.map.next_value_seed(Refused { seed, expected })
+            }
             None => self.map.next_value_seed(Strict(seed)),
         }
     }
 }
 
-/// A value that is not read.
+/// A value that is not read, whatever it is.
 struct Refused<S> {
+    seed: S,
     expected: String,
-    seed: PhantomData<S>,
 }
 
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Refused<S> {
     type Value = S::Value;
 
     fn deserialize<D: Deserializer<'de>>(self, _: D) -> Result<S::Value, D::Error> {
-        Err(Error::custom(self.expected))
+        self.seed.deserialize(Unreadable(D::Error::custom(self.expected)))
+    }
+}
+
+/// What gives an error to whoever reads from it.
+struct Unreadable<E>(E);
+
+impl<'de, E: Error> Deserializer<'de> for Unreadable<E> {
+    type Error = E;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, E> {
+        Err(self.0)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+        unit unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier
+        ignored_any
     }
 }
 

@@ -15,15 +15,22 @@ fn told<T: DeserializeOwned>(body: &str) -> String {
     }
 }
 
+/// How a body is read, the body, and what is told of it.
+type Case = (fn(&str) -> String, &'static str, &'static str);
+
 #[test]
 fn lists_are_no_objects() {
-    let cases: [(fn(&str) -> String, &str, &str); 10] = [
+    let cases: [Case; 10] = [
         (told::<SelectRequest>, r#"{"flavor":["x",7,512]}"#, r#"flavor is ["x",7,512]"#),
         (told::<SelectRequest>, r#"{"flavor":[]}"#, "flavor is []"),
         (told::<SelectRequest>, r#"{"hint":[["h1"]]}"#, r#"hint is [["h1"]]"#),
         (told::<SelectRequest>, r#"{"requested_destination":["h"]}"#, "requested_destination is"),
         (told::<SelectRequest>, r#"{"group":{"rules":[3]}}"#, "group.rules is [3]"),
-        (told::<SelectRequest>, r#"{"numa_topology":{"cells":[[1]]}}"#, "numa_topology.cells[0] is"),
+        (
+            told::<SelectRequest>,
+            r#"{"numa_topology":{"cells":[[1]]}}"#,
+            "numa_topology.cells[0] is",
+        ),
         (told::<NewGroup>, r#"{"rules":[3]}"#, "rules is [3]"),
         (told::<HostReport>, r#"{"numa_cells":[[]]}"#, "numa_cells[0] is []"),
         (told::<HostReport>, r#"{"service":[]}"#, "service is []"),
@@ -38,7 +45,7 @@ fn lists_are_no_objects() {
 
 #[test]
 fn unknown_fields_are_named_at_any_depth() {
-    let cases: [(fn(&str) -> String, &str, &str); 11] = [
+    let cases: [Case; 11] = [
         (told::<SelectRequest>, r#"{"flavour":{}}"#, "flavour is {}|flavor"),
         (told::<SelectRequest>, r#"{"flavor":{"vcpu":64}}"#, "flavor.vcpu is 64|vcpus"),
         (told::<SelectRequest>, r#"{"group":{"polcy":"x"}}"#, r#"group.polcy is "x"|policy"#),
@@ -58,11 +65,22 @@ fn unknown_fields_are_named_at_any_depth() {
             r#"taints[0].val is "x"|value"#,
         ),
         (told::<HostReport>, r#"{"devices":[{"nam":"x"}]}"#, r#"devices[0].nam is "x"|name"#),
-        (told::<HostReport>, r#"{"metrics":[{"name":"a","values":1}]}"#, "metrics[0].values is 1|value"),
+        (
+            told::<HostReport>,
+            r#"{"metrics":[{"name":"a","values":1}]}"#,
+            "metrics[0].values is 1|value",
+        ),
         (told::<HostReport>, r#"{"service":{"disable":true}}"#, "service.disable is true|disabled"),
-        (told::<HostReport>, r#"{"numa_cells":[{"cpusets":[]}]}"#, "numa_cells[0].cpusets is []|cpuset"),
-        (told::<HostReport>, r#"{"instances":{"6b1c0c3e-3e0f-5a53-9a0e-51b152b93a4d":{"names":1}}}"#,
-            "instances.6b1c0c3e-3e0f-5a53-9a0e-51b152b93a4d.names is 1|name"),
+        (
+            told::<HostReport>,
+            r#"{"numa_cells":[{"cpusets":[]}]}"#,
+            "numa_cells[0].cpusets is []|cpuset",
+        ),
+        (
+            told::<HostReport>,
+            r#"{"instances":{"6b1c0c3e-3e0f-5a53-9a0e-51b152b93a4d":{"names":1}}}"#,
+            "instances.6b1c0c3e-3e0f-5a53-9a0e-51b152b93a4d.names is 1|name",
+        ),
     ];
     for (told, body, expected) in cases {
         let (field, near) = expected.split_once('|').unwrap();

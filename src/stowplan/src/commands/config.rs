@@ -1,6 +1,7 @@
 //! `stowplan config`: the configuration file, written, checked and shown.
 
 use crate::{
+    checked,
     cli::ConfigArgs,
     exit::{Fault, Outcome},
     out::outln,
@@ -64,7 +65,7 @@ impl Command {
                 outln!("{}", stowplan_config::render_sample().trim_end());
                 Ok(Outcome::Fine)
             }
-            Self::Check(named) => conclude(stowplan_config::check(&named.sources())),
+            Self::Check(named) => conclude(stowplan_config::check(checked::load(&named.sources()))),
             Self::Show { format, named } => {
                 let format = match format {
                     Format::Text => ShowFormat::Text,

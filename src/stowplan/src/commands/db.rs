@@ -29,8 +29,20 @@ impl Command {
     /// Does it.
     pub fn run(self) -> Result<Outcome, Fault> {
         match &self {
-            Self::Sync(config) => on_database(config, sync),
-            Self::Version(config) => on_database(config, version),
+            Self::Sync(config) => {
+                let settings = config.load()?.settings;
+                on_database(&settings, async |it| database::connect(it).await, sync)
+            }
+            Self::Version(config) => {
+                let settings = config.load()?.settings;
+                let file = settings.placement_database.connection.path.as_deref();
+                if file.is_some_and(|file| !file.exists()) {
+                    outln!("{}", settings.placement_database.connection.redacted());
+                    outln!("there is no database: run `stowplan db sync`{}", hint(&settings));
+                    return Ok(Outcome::CheckFailed);
+                }
+                on_database(&settings, async |it| database::look_at(it).await, version)
+            }
             Self::Import(import) => import.run(),
         }
     }
@@ -38,15 +50,15 @@ impl Command {
 
 /// Connects, says to what, works, and disconnects.
 fn on_database(
-    config: &ConfigArgs,
+    settings: &Settings,
+    connect: impl AsyncFnOnce(&Settings) -> Result<Connection, Fault>,
     work: impl AsyncFnOnce(&Settings, &Connection) -> Result<Outcome, Fault>,
 ) -> Result<Outcome, Fault> {
-    let settings = config.load()?.settings;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let connection = database::connect(&settings).await?;
+        let connection = connect(settings).await?;
         outln!("{}", settings.placement_database.connection.redacted());
-        let outcome = work(&settings, &connection).await;
+        let outcome = work(settings, &connection).await;
         connection.close().await?;
         outcome
     })
@@ -76,7 +88,10 @@ async fn version(settings: &Settings, connection: &Connection) -> Result<Outcome
         outln!("the schema is of this version");
         return Ok(Outcome::Fine);
     }
-    let hint = if settings.placement_database.sync_on_startup { ", or just serve" } else { "" };
-    outln!("the schema is not of this version: run `stowplan db sync`{hint}");
+    outln!("the schema is not of this version: run `stowplan db sync`{}", hint(settings));
     Ok(Outcome::CheckFailed)
+}
+
+fn hint(settings: &Settings) -> &'static str {
+    if settings.placement_database.sync_on_startup { ", or just serve" } else { "" }
 }

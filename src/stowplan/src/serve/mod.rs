@@ -15,11 +15,11 @@ pub use service::{Order, Service};
 pub use signals::listen as signals;
 
 use crate::{
+    checked,
     cli::ConfigArgs,
     exit::{Fault, Outcome},
 };
 use std::{io::Write as _, time::Instant};
-use stowplan_config::Settings;
 
 /// What `serve --help` says at its end.
 pub const HELP: &str = "\
@@ -38,7 +38,7 @@ Examples:
 pub fn run(args: &ConfigArgs) -> Result<Outcome, Fault> {
     let began = Instant::now();
     let sources = args.sources();
-    let loaded = Settings::load(&sources).map_err(Fault::usage)?;
+    let loaded = checked::load(&sources).map_err(Fault::usage)?;
     let logs = logging::start(&loaded.settings)?;
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");

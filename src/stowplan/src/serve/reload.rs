@@ -1,6 +1,7 @@
 //! The configuration, read again while the service runs.
 
 use super::logging::Logs;
+use crate::checked;
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use stowplan_batch::driver::Plant;
@@ -10,7 +11,7 @@ use stowplan_engine::Engine;
 /// Takes up what may change at run time, and says what that is. A
 /// configuration that does not hold changes nothing.
 pub fn reload(sources: &Sources, settings: &ArcSwap<Settings>, logs: &Logs) {
-    let loaded = match Settings::load(sources) {
+    let loaded = match checked::load(sources) {
         Ok(loaded) => loaded,
         Err(errors) => {
             for error in &errors.0 {

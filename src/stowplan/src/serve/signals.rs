@@ -8,6 +8,9 @@ use tokio::{
     sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
 };
 
+/// The system's number for a file that grows beyond the limit of the process.
+const SIGXFSZ: i32 = 25;
+
 /// Listens from now on. The orders come out of the channel, into which others
 /// may be put too.
 pub fn listen(
@@ -17,6 +20,9 @@ pub fn listen(
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
+    // A file that may grow no further would end the process without a word;
+    // heard of, it is an error of the write, which is answered and told.
+    let mut file_size = signal(SignalKind::from_raw(SIGXFSZ))?;
     let (orders, taken) = unbounded_channel();
     let others = orders.clone();
     background.spawn(async move {
@@ -25,6 +31,10 @@ pub fn listen(
                 _ = terminate.recv() => ("SIGTERM", Order::Stop),
                 _ = interrupt.recv() => ("SIGINT", Order::Stop),
                 _ = hangup.recv() => ("SIGHUP", Order::Reload),
+                _ = file_size.recv() => {
+                    tracing::error!("a file may not grow any more: its size is limited (ulimit -f)");
+                    continue;
+                }
             };
             tracing::info!(signal = name, "signal received");
             if order == Order::Stop {

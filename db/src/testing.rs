@@ -67,7 +67,7 @@ impl TestDatabase {
     pub async fn create(kind: Kind) -> Option<Self> {
         if kind == Kind::Sqlite {
             let directory = tempfile::tempdir().expect("a directory for the test's database");
-            let file = directory.path().join("made").join("ledger.db");
+            let file = directory.path().join("ledger.db");
             let url = format!("sqlite://{}", file.display());
             return Some(Self {
                 spec: ConnectSpec::new(DbBackend::Sqlite, url),

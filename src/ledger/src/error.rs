@@ -26,6 +26,9 @@ pub enum Unavailable {
         /// What it said, without secrets.
         reason: String,
     },
+    /// Another process wrote to the database at every try.
+    #[error("another process writes to the database, and one at a time is supported: try again")]
+    Contended,
     /// The writer has stopped, because the service is stopping.
     #[error("the ledger is closing")]
     Closing,

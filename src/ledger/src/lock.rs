@@ -5,6 +5,7 @@
 use crate::error::OpenError;
 use std::{
     fs::{File, TryLockError},
+    io,
     path::Path,
 };
 
@@ -18,8 +19,10 @@ impl Lock {
     pub fn take(path: &Path) -> Result<Self, OpenError> {
         let display = || path.display().to_string();
         let failed = |source| OpenError::Lock { path: display(), source };
-        if let Some(directory) = path.parent() {
-            std::fs::create_dir_all(directory).map_err(failed)?;
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+            let text = format!("there is no directory {}", directory.display());
+            return Err(failed(io::Error::new(io::ErrorKind::NotFound, text)));
         }
         let file =
             File::options().create(true).truncate(false).write(true).open(path).map_err(failed)?;

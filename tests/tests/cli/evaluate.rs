@@ -58,10 +58,7 @@ fn what_is_no_scenario_is_named_with_its_place() {
     for (text, told) in [
         ("[]", "bad.json: not a scenario or a list of scenarios: the list is empty"),
         (r#"{"hosts": []}"#, "bad.json: scenario 1 (without id): missing field `id`"),
-        (
-            r#"[{"id": "a", "hosts": [{"host": "h", "node": "n", "vcpus": "x"}]}]"#,
-            "bad.json: scenario 1 (a): hosts[0].vcpus: invalid type",
-        ),
+        (r#"[{"id": "a", "hosts": [3]}]"#, "bad.json: scenario 1 (a): hosts[0]: invalid type"),
     ] {
         let folder = folder(&[("bad.json", text)]);
         let output = stowplan(&folder, &["evaluate", "bad.json"]);

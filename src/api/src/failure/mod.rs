@@ -151,6 +151,7 @@ impl From<Unavailable> for Failure {
             Unavailable::Fault { .. } => Self::new(Code::Internal, trouble.to_string()),
             Unavailable::TooLarge { .. } => Self::new(Code::TooLarge, trouble.to_string()),
             Unavailable::Database { .. }
+            | Unavailable::Contended
             | Unavailable::Closing
             | Unavailable::Overloaded { .. } => Self::new(Code::Unavailable, trouble.to_string()),
         }

@@ -64,17 +64,27 @@ fn errors_of_layers_name_them() {
 }
 
 #[test]
-fn an_unknown_variable_or_override_is_warned_of() {
-    let sources =
-        Sources::new().environment(variables(&[("OS_API__BIND_PRT", "1")])).set("api.bind_hst=x");
+fn an_unknown_variable_is_warned_of_and_an_override_refused() {
+    let sources = Sources::new().environment(variables(&[("OS_API__BIND_PRT", "1")]));
     assert_eq!(
         warnings(&Settings::load(&sources).unwrap()),
-        [
-            "environment OS_API__BIND_PRT: [api] bind_prt: there is no such option, did you mean \
-             bind_port?",
-            "command line: [api] bind_hst: there is no such option, did you mean bind_host?",
-        ]
+        ["environment OS_API__BIND_PRT: [api] bind_prt: there is no such option, did you mean \
+          bind_port?"]
     );
+    for (set, told) in [
+        ("api.bind_hst=x", "[api] bind_hst: there is no such option, did you mean bind_host?"),
+        (
+            "apy.bind_host=x",
+            "[apy] bind_host: there is no such option, did you mean [api] bind_host?",
+        ),
+        ("=x", "\"=x\": expected section.option=value"),
+    ] {
+        let errors = Settings::load(&Sources::new().set(set)).unwrap_err().to_string();
+        assert_eq!(errors, format!("command line: {told}"));
+    }
+    // Options of other services may stand anywhere.
+    let others = Settings::load(&Sources::new().set("keystone_authtoken.username=x")).unwrap();
+    assert_eq!(others.unused.len(), 1);
 }
 
 #[test]

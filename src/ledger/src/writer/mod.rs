@@ -255,10 +255,16 @@ impl Writer {
         let touches = std::mem::take(&mut self.touches);
         let tried = match written {
             Ok(Written::Committed) => Tried::Committed,
-            Ok(Written::HeadMoved) => match self.reload(ANOTHER_WROTE).await {
-                Ok(()) => Tried::Moved,
-                Err(trouble) => Tried::Failed(trouble),
-            },
+            Ok(Written::HeadMoved) => {
+                tracing::warn!(
+                    "another process wrote to the database: reads of each are stale until its \
+                     next own write; run one process on a database"
+                );
+                match self.reload(ANOTHER_WROTE).await {
+                    Ok(()) => Tried::Moved,
+                    Err(trouble) => Tried::Failed(trouble),
+                }
+            }
             Err(error) => match Trouble::classify(&error) {
                 Trouble::Lost => self.settle(id, known, error.to_string()).await,
                 Trouble::Retry => Tried::Again(error.to_string()),
@@ -339,18 +345,23 @@ impl Writer {
             let (reason, is_known) = match tried {
                 Tried::Committed => return Ok(()),
                 Tried::Failed(trouble) => return Err(trouble),
-                Tried::Again(reason) => (reason, self.shared.trouble().is_some()),
-                Tried::Moved => (ANOTHER_WROTE.to_owned(), false),
+                Tried::Again(reason) => (Some(reason), self.shared.trouble().is_some()),
+                Tried::Moved => (None, false),
             };
             if is_known || tries >= self.shared.limits().retries || Instant::now() >= until {
                 let tries = match tries + 1 {
                     1 => "one try".to_owned(),
                     tries => format!("{tries} tries"),
                 };
-                let reason = format!("{reason} (given up after {tries})");
-                return Err(Unavailable::Database { reason });
+                return Err(match reason {
+                    Some(reason) => Unavailable::Database {
+                        reason: format!("{reason} (given up after {tries})"),
+                    },
+                    None => Unavailable::Contended,
+                });
             }
-            tracing::warn!(%reason, "a batch is tried again");
+            let reason = reason.as_deref().unwrap_or(ANOTHER_WROTE);
+            tracing::warn!(reason, "a batch is tried again");
             tries += 1;
             pauses.wait().await;
         }

@@ -183,7 +183,10 @@ fn check_native(request: &ServiceRequest) -> Result<(), Failure> {
             cut(path)
         )));
     }
-    if !(announces_body(headers) || headers.contains_key(header::TRANSFER_ENCODING)) {
+    // Of a body in chunks nobody knows yet whether it is empty.
+    let chunked = headers.contains_key(header::TRANSFER_ENCODING);
+    let typed = headers.contains_key(header::CONTENT_TYPE);
+    if !(announces_body(headers) || (chunked && typed)) {
         return Ok(());
     }
     let kind = media::content_type(headers.get(header::CONTENT_TYPE));

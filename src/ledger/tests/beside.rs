@@ -5,6 +5,7 @@
 
 use crate::common::{Op, databases, open, propose, run, seed};
 use serde_json::json;
+use std::path::Path;
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_ledger::{
     Change, Flushed, Image, Ledger, Limits, OpenError, OpenOptions, Quiet, Record,
@@ -181,18 +182,23 @@ async fn the_journal_forgets_and_says_so() {
 async fn a_file_is_one_process_at_a_time() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("made").join("ledger.db.lock");
-    let open = || async {
+    let open = |path: &Path| {
         let options = OpenOptions {
             database: database.spec(),
-            lock_file: Some(path.clone()),
+            lock_file: Some(path.to_owned()),
             limits: Limits::default(),
         };
-        Ledger::open(options, &mut Quiet).await
+        async { Ledger::open(options, &mut Quiet).await }
     };
-    let first = open().await.unwrap();
-    let second = open().await.err().unwrap();
+    // A directory that is not there is a mistake, not a wish.
+    let nowhere = folder.path().join("missing").join("ledger.db.lock");
+    let refused = open(&nowhere).await.err().unwrap();
+    assert!(matches!(&refused, OpenError::Lock { .. }), "{refused}");
+    assert!(!folder.path().join("missing").exists());
+    let path = folder.path().join("ledger.db.lock");
+    let first = open(&path).await.unwrap();
+    let second = open(&path).await.err().unwrap();
     assert!(matches!(&second, OpenError::Locked { .. }), "{second}");
     first.close().await;
-    open().await.unwrap().close().await;
+    open(&path).await.unwrap().close().await;
 }

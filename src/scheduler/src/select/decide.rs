@@ -321,6 +321,12 @@ impl Supply for LedgerSupply<'_> {
         host: HostIx,
         kept: Option<&Kept>,
     ) -> Result<Option<Destination>, Failure> {
+        // The servers' own hosts are no others.
+        let root = table.facts(host).uuid;
+        let mut servers = self.means.order.instances.iter();
+        if servers.any(|server| holds_some_of(self.image, *server, root)) {
+            return Ok(None);
+        }
         Ok(self.given(host, kept)?.map(|given| self.destination(table, host, given)))
     }
 }

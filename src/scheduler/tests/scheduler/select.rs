@@ -44,8 +44,12 @@ async fn the_same_server_twice_is_a_conflict_only_where_it_cannot_be_moved() {
     let asked = small_with(json!({"instance_uuids": [uuid(7)]}));
     cloud.select(asked.clone()).await;
     cloud.report("h2", host(8)).await;
-    // It holds h1 already: as in an evacuation, the new host comes beside it.
-    let moved = cloud.select(asked.clone()).await;
+    // It holds h1 already: as in an evacuation, the new host comes beside it, and
+    // what it holds is no alternate.
+    let mut moving = asked.clone();
+    moving["alternates"] = json!(2);
+    let moved = cloud.select(moving).await;
+    assert_eq!(moved.selections[0].alternates, []);
     assert_eq!(moved.selections[0].destination.host, "h2");
     assert_eq!((cloud.used("h1", "VCPU"), cloud.used("h2", "VCPU")), (1, 1));
     assert_eq!(cloud.image().consumers.len(), 1);

@@ -21,8 +21,6 @@ use stowplan_placement::{
 const INLINE_LIMIT: usize = 1000;
 /// What one provider's share of a candidate takes in an answer, in bytes.
 const SHARE: u64 = 400;
-/// Most providers of a cloud that is searched whole on a worker's own thread.
-const INLINE_PROVIDERS: usize = 2000;
 
 /// Lists the ways to meet a request.
 #[utoipa::path(get, path = "/allocation_candidates", tag = "allocation candidates",
@@ -44,8 +42,8 @@ pub async fn list(call: Call<ListCandidates>, request: HttpRequest) -> Answer {
     let seed = || Uuid::new_v4().as_u64_pair().0;
     let query = candidate_query(request.query_string(), call.version, &settings.placement, seed)?;
     let image = call.image();
-    let small = query.limit.is_some_and(|limit| limit <= INLINE_LIMIT)
-        || image.providers.len() <= INLINE_PROVIDERS;
+    // Without a limit even a small cloud may have any number: groups multiply.
+    let small = query.limit.is_some_and(|limit| limit <= INLINE_LIMIT);
     let (version, most_mb) = (call.version, settings.api.max_candidates_mb);
     let search = move || -> Result<_, PlacementError> {
         let (found, providers) = find(&image, &query, most_mb)?;

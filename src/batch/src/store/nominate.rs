@@ -123,16 +123,22 @@ impl Draft<'_> {
             self.tasks = before;
             return self.end_nominations(job.id, "the job would not have its minimum");
         }
+        let mut bound = Change { kind: String::new(), records: Vec::new() };
         for ((task, nomination), hold) in nominated.iter().zip(holds) {
             let gone = Change {
                 kind: String::new(),
                 records: vec![Record::ConsumerGone(hold_of(task.uuid))],
             };
             after.apply(&gone);
-            change.records.extend(gone.records);
+            bound.records.extend(gone.records);
             let claim = self.claim(job, spec, task.uuid, CONSUMER_TYPE, nomination, hold);
-            take(&mut after, &claim, self.now, change);
+            // A host may have shrunk under what was held there.
+            if !take(&mut after, &claim, self.now, &mut bound) {
+                self.tasks = before;
+                return self.end_nominations(job.id, "what was held for it is no longer there");
+            }
         }
+        change.records.extend(bound.records);
     }
 
     fn claim(

@@ -134,3 +134,40 @@ async fn no_queue_goes_above_its_capability() {
         explained.waiting[0].reasons.iter().map(|reason| reason.text.as_str()).collect();
     assert_eq!(reasons[0], "queue q may hold 10 VCPU: 10 are held, 10 are asked for");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gang_is_not_bound_to_a_host_that_has_shrunk_under_its_hold() {
+    let cloud = Cloud::new().await;
+    let mut hosts = Vec::new();
+    for name in ["h0", "h1", "h2", "h3", "h4"] {
+        hosts.push((cloud.host(name, 2, 1.0).await, name));
+    }
+    for name in ["a", "b"] {
+        let queue = format!(
+            r#"{{"name": "{name}", "deserved": {{"cpu": 5}}, "capability": {{"cpu": 10}}}}"#
+        );
+        cloud.queue(&queue).await.unwrap();
+    }
+    let a = cloud.submit(&five("a")).await;
+    cloud.cycle().await;
+    cloud.report_all(a, ReportedState::Running).await;
+    let b = cloud.submit(&five("b")).await;
+    cloud.cycle().await;
+    let victims = in_state(&cloud, a, TaskState::Releasing);
+    assert_eq!(victims.len(), 2, "{:#?}", cloud.job(b));
+    let on = |task: &TaskView| {
+        let image = cloud.image();
+        image.batch.tasks.get(task.id).unwrap().host.unwrap()
+    };
+    let (first, second) = (on(&victims[0]), on(&victims[1]));
+    release(&cloud, &victims[0]).await;
+    assert_eq!(cloud.used(first, "VCPU"), 2, "it is held");
+    let name = hosts.iter().find(|(host, _)| *host == first).unwrap().1;
+    cloud.host(name, 1, 1.0).await;
+    release(&cloud, &victims[1]).await;
+    // All or none: nobody runs without an allocation, and nothing stays held.
+    assert_eq!(cloud.states(b).get("Bound"), None);
+    assert_eq!((cloud.used(first, "VCPU"), cloud.used(second, "VCPU")), (0, 0));
+    assert!(cloud.tasks(b).iter().all(|task| task.nominated_host.is_none()));
+    cloud.audit();
+}

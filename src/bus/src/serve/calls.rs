@@ -142,7 +142,7 @@ impl Hub {
     /// Tells a caller that wants to know, twice in the time that it waits, that
     /// its call is worked on.
     fn show_life(self: &Arc<Self>, caller: &Caller) -> Option<JoinHandle<()>> {
-        let interval = Duration::from_millis(caller.patience? * 500);
+        let interval = Duration::from_millis(caller.patience?.saturating_mul(500));
         if interval < Duration::from_secs(1) {
             return None;
         }

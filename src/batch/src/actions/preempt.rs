@@ -5,7 +5,7 @@ use super::room::make_room;
 use super::simulate::{Simulation, simulate};
 use super::{Action, Lines, starving, waiting};
 use crate::plugins::{ArgumentFault, Arguments};
-use crate::session::{Eviction, JobIx, Session, Statement, Status, TaskIx, scores};
+use crate::session::{Eviction, HostVerdict, JobIx, Session, Statement, Status, TaskIx, scores};
 use stowplan_engine::HostIx;
 
 /// For each job that has not its minimum, evicts tasks of other jobs of its
@@ -91,7 +91,7 @@ impl Preempt {
         task: TaskIx,
         wanted: &dyn Fn(&Session<'_>, TaskIx) -> bool,
     ) -> bool {
-        if !session.state[task].may_preempt {
+        if !session.state[task].may_preempt || !may_preempt_again(session, task) {
             return false;
         }
         let hunt = Hunt { task, eviction: Eviction::Preempt, wanted };
@@ -103,6 +103,23 @@ impl Preempt {
                 make_room(session, statement, &hunt, &hosts)
             }
         }
+    }
+}
+
+/// Whether others may be evicted for a task for which they were before: not
+/// while the host that it was nominated for would take it, or while tasks of
+/// lower priority are still leaving there.
+fn may_preempt_again(session: &mut Session<'_>, task: TaskIx) -> bool {
+    let Some(host) = session.state[task].nominated else { return true };
+    let verdict = session.verdict_of(task, host);
+    let state = &session.state;
+    let leaves = |other: &TaskIx| {
+        state[*other].status == Status::Releasing && state[*other].priority < state[task].priority
+    };
+    match verdict {
+        Ok(HostVerdict::Unresolvable) => true,
+        Ok(HostVerdict::Unschedulable) => !state.residents(host).iter().any(leaves),
+        Ok(HostVerdict::Passes) | Err(_) => false,
     }
 }
 

@@ -44,6 +44,11 @@ pub enum PlantFault {
 }
 
 impl Plant {
+    /// Preferred hosts of a hint that are looked at, at most.
+    pub(crate) const fn max_hint_nodes(&self) -> usize {
+        self.options.max_hint_nodes
+    }
+
     /// As `[batch]` and `[batch:<plugin>]` say.
     ///
     /// # Errors
@@ -61,6 +66,7 @@ impl Plant {
             options: SessionOptions {
                 commit_retries: batch.commit_retries,
                 enqueues: batch.actions.iter().any(|action| action == ENQUEUE),
+                max_hint_nodes: settings.scheduler.max_hint_nodes as usize,
             },
         })
     }

@@ -2,6 +2,7 @@
 //! who is before them. Answered from an image with the plugins of a cycle;
 //! nothing is placed.
 
+mod hints;
 mod limits;
 
 use crate::driver::{Plant, PlantFault};
@@ -10,6 +11,7 @@ use crate::session::{Condition, JobIx, State, Tiers};
 use crate::spec::JobSpec;
 use crate::store::{SpecCache, TaskDetail, is_open, load, queue_state, quota};
 use crate::views::Standing;
+pub use hints::{RoleHint, TriedHost};
 pub use limits::QueueLimit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,6 +56,9 @@ pub struct JobExplanation {
     pub waiting: usize,
     /// Why it waits, what decides first.
     pub reasons: Vec<Reason>,
+    /// What becomes of the hints of its roles, of those that have any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<RoleHint>,
 }
 
 /// What holds a queue's jobs up.
@@ -154,6 +159,7 @@ impl<'a> Inquiry<'a> {
     fn explain(&self, row: &JobRow, place: Option<(usize, &[&JobRow])>) -> JobExplanation {
         let phase = JobPhase::named(&row.phase).unwrap_or(JobPhase::Unknown);
         let waits = place.is_some() && !phase.is_final();
+        let spec = JobSpec::read(&row.spec).ok();
         JobExplanation {
             job: row.uuid,
             name: full_name(row),
@@ -162,6 +168,7 @@ impl<'a> Inquiry<'a> {
             position: place.map(|(at, _)| at + 1),
             waiting: place.map_or(0, |(_, all)| all.len()),
             reasons: if waits { self.reasons(row, phase, place) } else { Vec::new() },
+            hints: spec.map(|spec| self.hints(row, &spec)).unwrap_or_default(),
         }
     }
 

@@ -114,7 +114,10 @@ const DEFAULTS: &[(&str, &str, &str)] =
 #[must_use]
 pub fn completed(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
-    for (plugin, key, value) in DEFAULTS {
+    // Who may evict others has to be admitted first.
+    let preempts = settings.batch.actions.iter().any(|action| action == "preempt");
+    let by_priority = preempts.then_some(("capacity", capacity::ENQUEUE_BY_PRIORITY, "true"));
+    for (plugin, key, value) in DEFAULTS.iter().chain(&by_priority) {
         let given = settings.batch_plugins.entry((*plugin).to_owned()).or_default();
         given.entry((*key).to_owned()).or_insert_with(|| (*value).to_owned());
     }

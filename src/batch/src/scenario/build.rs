@@ -2,7 +2,7 @@
 
 use super::BatchFailure;
 use super::amounts::{AmountsInput, dims};
-use super::cluster::{Cluster, JobInput, QueueInput, ShardMode};
+use super::cluster::{Cluster, JobInput, QueueInput, ShardMode, hint};
 use super::hosts::world;
 use super::task::TaskInput;
 use crate::amounts::{Amounts, DimIx, Dims};
@@ -13,7 +13,7 @@ use crate::session::{
 use crate::world::Picks;
 use std::sync::Arc;
 use stowplan_config::Settings;
-use stowplan_engine::{HostIx, HostSet};
+use stowplan_engine::{Hint, HostIx, HostSet};
 use stowplan_model::{Micros, Uuid};
 
 /// A time at which nothing that waits has waited long enough.
@@ -152,9 +152,12 @@ impl Builder<'_> {
         let protected = [class.unwrap_or_default(), &input.namespace]
             .iter()
             .any(|name| PROTECTED.contains(name));
+        let hint = hint(input.hint.as_ref(), &input.annotations)
+            .map_err(|why| BatchFailure::Input(format!("job {:?}, {why}", input.name)))?;
+        let hint = hint.map(Arc::new);
         for task in &input.tasks {
             let role = names.binary_search(&task.role.as_str()).unwrap_or_default();
-            self.task(job, role as u32, task, protected)?;
+            self.task(job, role as u32, task, protected, hint.clone())?;
         }
         Ok(())
     }
@@ -166,7 +169,7 @@ impl Builder<'_> {
         let nobody = Job::named(Uuid::nil(), String::new(), QueueIx(0));
         let job = self.state.add_job(Job { listed: false, ..nobody });
         for task in &self.cluster.tasks_without_job {
-            self.task(job, 0, task, true)?;
+            self.task(job, 0, task, true, None)?;
         }
         Ok(())
     }
@@ -177,6 +180,7 @@ impl Builder<'_> {
         role: u32,
         input: &TaskInput,
         protected: bool,
+        of_job: Option<Arc<Hint>>,
     ) -> Result<(), BatchFailure> {
         let of = format!("task {:?}, requests", input.name);
         let mut request = self.amounts(&of, &input.requests)?;
@@ -187,12 +191,16 @@ impl Builder<'_> {
             self.state.world.occupy(host, &request);
         }
         let wishes = input.has_wishes() || self.labels_matter;
+        let hint = hint(input.hint.as_ref(), &input.annotations)
+            .map_err(|why| BatchFailure::Input(format!("task {:?}, {why}", input.name)))?;
         let shape = self.state.shape(Shape {
             request,
             node_selector: Arc::new(input.node_selector.clone()),
             tolerations: Arc::new(input.tolerations.clone()),
             wishes: wishes.then(|| Arc::new(input.wishes())),
+            hint: hint.map(Arc::new).or(of_job),
         });
+        let nominated = input.nominated_node.as_deref().and_then(|name| self.host(name));
         let id = input.id();
         self.state.add_task(Task {
             uuid: uuid("task", &id),
@@ -206,10 +214,14 @@ impl Builder<'_> {
             status,
             attempt: 0,
             preemptable: input.preemptable,
-            may_preempt: input.may_preempt(),
+            // The peer evicts nobody for a task that waits for a node that is gone.
+            may_preempt: input.may_preempt()
+                && (input.nominated_node.is_none() || nominated.is_some()),
             protected,
             host,
             picks: Picks::new(),
+            nominated,
+            hint: None,
         });
         Ok(())
     }

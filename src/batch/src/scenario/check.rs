@@ -24,6 +24,7 @@ const KINDS: &[(&str, Compare)] = &[
     ("task_status_counts", |d, expected| {
         d.named("task_status_counts", expected, &json!(d.came.task_status_counts));
     }),
+    ("hints", |d, expected| d.named("hints", expected, &json!(d.came.hints))),
     ("scores", |d, expected| d.scores(expected)),
     ("score_tolerance", |_, _| {}),
     ("enqueueable", |d, expected| d.named("enqueueable", expected, &json!(d.came.enqueueable))),

@@ -5,6 +5,8 @@ use super::task::TaskInput;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use stowplan_engine::Hint;
+use stowplan_engine::hint::from_annotations;
 use stowplan_model::host::Taint;
 
 /// All that there is when a cycle begins.
@@ -141,6 +143,9 @@ pub(super) struct JobInput {
     pub(super) priority_class: Option<String>,
     #[serde(default)]
     pub(super) annotations: BTreeMap<String, String>,
+    /// Of tasks that have no hint of their own.
+    #[serde(default)]
+    pub(super) hint: Option<Hint>,
     /// No action looks at it yet.
     #[serde(default, rename = "network_topology")]
     _network_topology: Option<Value>,
@@ -155,5 +160,18 @@ impl JobInput {
     /// What it is known by.
     pub(super) fn id(&self) -> String {
         format!("{}/{}", self.namespace, self.name)
+    }
+}
+
+/// The hint of a job or a task, from its own field or from annotations.
+pub(super) fn hint(
+    own: Option<&Hint>,
+    annotations: &BTreeMap<String, String>,
+) -> Result<Option<Hint>, String> {
+    match (own, from_annotations(annotations).map_err(|error| error.to_string())?) {
+        (Some(_), Some(found)) => {
+            Err(format!("hint: expected nothing, as {} holds one", found.key))
+        }
+        (own, found) => Ok(own.cloned().or(found.map(|found| found.hint))),
     }
 }

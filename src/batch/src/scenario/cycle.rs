@@ -51,6 +51,7 @@ impl Run<'_> {
         let options = SessionOptions {
             commit_retries: 0,
             enqueues: named.iter().any(|action| action == ENQUEUE),
+            max_hint_nodes: self.engine.max_hint_nodes,
         };
         let mut recorder = Recorder::default();
         let mut session =

@@ -5,8 +5,9 @@ use crate::session::{
 };
 use crate::world::World;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use stowplan_engine::fault::Fault;
-use stowplan_engine::{HostIx, HostSet};
+use stowplan_engine::{HostIx, HostSet, HostView};
 
 /// What such a plugin says.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -16,6 +17,8 @@ pub(super) struct Mock {
     enqueue_reject: Option<Vec<String>>,
     /// Tasks that it keeps off hosts where another is.
     predicate_deny: Vec<Denial>,
+    /// The nodes that a plan for the whole job gives tasks.
+    plan: BTreeMap<String, String>,
     /// Tasks that the action shuffle would evict.
     #[serde(rename = "victims")]
     _victims: Vec<String>,
@@ -52,6 +55,11 @@ impl Plugin for Told {
             Some(jobs) if jobs.contains(&state[job].name) => Vote::Reject,
             Some(_) => Vote::Permit,
         }
+    }
+
+    fn planned(&self, state: &State, task: TaskIx) -> Option<HostIx> {
+        let node = self.0.plan.get(&state[task].name)?;
+        state.world.hosts_named(&node.to_lowercase()).first().copied()
     }
 
     fn predicates(

@@ -7,6 +7,7 @@ use crate::session::{Commits, JobIx, Plan, Session, Status};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use stowplan_engine::HostView;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_model::Uuid;
 
 /// Keeps what statements say; they stay under way.
@@ -46,6 +47,9 @@ pub struct Outcome {
     /// The largest request of each job, by dimension: the slack of a tie.
     #[serde(skip)]
     pub(super) slack: BTreeMap<String, BTreeMap<String, i64>>,
+    /// What became of the hints of tasks for which a host was looked for.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hints: BTreeMap<String, HintOutcome>,
     /// Scores, of a cycle without actions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub scores: ByNode<f64>,
@@ -86,6 +90,7 @@ impl Outcome {
             let task = &state[task];
             self.names.insert(task.uuid, task.name.clone());
             self.tasks.entry(id.clone()).or_default().push(task.name.clone());
+            self.hints.extend(task.hint.map(|hint| (task.name.clone(), hint)));
             *counts.entry(task.status).or_default() += 1;
             for (dim, amount) in state[task.shape].request.iter() {
                 let most = slack.entry(dims.name(dim).to_owned()).or_default();

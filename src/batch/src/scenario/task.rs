@@ -4,6 +4,7 @@ use super::amounts::AmountsInput;
 use crate::session::{HostPort, NodeTerm, Selector, Spread, Status, TaskTerm, Toleration, Wishes};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use stowplan_engine::Hint;
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,8 +26,10 @@ pub(super) struct TaskInput {
     pub(super) preemptable: bool,
     #[serde(default)]
     labels: BTreeMap<String, String>,
-    #[serde(default, rename = "annotations")]
-    _annotations: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) annotations: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) hint: Option<Hint>,
     #[serde(default)]
     pub(super) node_selector: BTreeMap<String, String>,
     #[serde(default)]
@@ -39,9 +42,9 @@ pub(super) struct TaskInput {
     ports: Vec<PortInput>,
     #[serde(default)]
     preemption_policy: Option<String>,
-    /// Nominations are kept by the ledger, not by scenarios.
-    #[serde(default, rename = "nominated_node")]
-    _nominated_node: Option<String>,
+    /// The node that others were evicted from for it.
+    #[serde(default)]
+    pub(super) nominated_node: Option<String>,
     #[serde(default)]
     pub(super) deleting: bool,
 }

@@ -1,6 +1,7 @@
 //! Where a session hands over what it has decided.
 
 use crate::world::News;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_model::Uuid;
 
 /// One statement, to be committed as one mutation: all of it or nothing.
@@ -51,6 +52,8 @@ pub struct Bind {
     pub host: Uuid,
     /// What it takes.
     pub takes: Vec<Take>,
+    /// What became of its hint, if it has one.
+    pub hint: Option<HintOutcome>,
 }
 
 /// Units of a resource class taken from one provider.

@@ -1,7 +1,9 @@
 //! Why a shape of request finds no host: counts by cause, with numbers.
 
-use super::Session;
 use super::objects::ShapeIx;
+use super::plugin::NodePredicate;
+use super::state::State;
+use super::{Session, Tiers};
 use crate::amounts::DimIx;
 use std::collections::BTreeMap;
 use stowplan_engine::HostIx;
@@ -20,18 +22,11 @@ impl Session<'_> {
         let mut lacking: BTreeMap<DimIx, (usize, i64)> = BTreeMap::new();
         let mut fitting = 0;
         for &host in world.order() {
-            let mut objection = None;
-            for predicate in &predicates {
-                objection = predicate.objection(&self.state, host)?;
-                if objection.is_some() {
-                    break;
-                }
-            }
-            if let Some(cause) = objection {
+            if let Some(cause) = objection(&self.state, &predicates, host)? {
                 *causes.entry(cause).or_default() += 1;
                 continue;
             }
-            let lacks = self.lacks(shape, host);
+            let lacks = lacks(&self.state, shape, host);
             fitting += usize::from(lacks.is_empty());
             for (dim, idle) in lacks {
                 let (count, most) = lacking.entry(dim).or_insert((0, i64::MIN));
@@ -55,18 +50,62 @@ impl Session<'_> {
             false => format!("{fitting} of {hosts} hosts fit: {}", causes.join("; ")),
         })
     }
+}
 
-    /// Dimensions in which a host has not enough for a shape, with what is
-    /// left of them.
-    fn lacks(&self, shape: ShapeIx, host: HostIx) -> Vec<(DimIx, i64)> {
-        let world = &self.state.world;
-        let request = &self.state[shape].request;
-        let left = |dim| world.idle(dim, host);
-        let short: Vec<_> = request.positive().filter(|(dim, need)| *need > left(*dim)).collect();
-        if short.is_empty() && !world.fits_idle(host, request) {
-            // Enough in all, but not on the devices as they are.
-            return request.positive().map(|(dim, _)| (dim, left(dim))).collect();
+/// Why single hosts cannot take a shape as things stand: nothing for those
+/// that can.
+///
+/// # Errors
+/// A shape or host that cannot be judged.
+pub fn why_not(
+    state: &State,
+    tiers: &Tiers,
+    shape: ShapeIx,
+    hosts: &[HostIx],
+) -> Result<Vec<(HostIx, String)>, Fault> {
+    let predicates = tiers.predicates(state, shape)?;
+    let mut reasons = Vec::new();
+    for &host in hosts {
+        if let Some(cause) = objection(state, &predicates, host)? {
+            reasons.push((host, format!("hosts like it {cause}")));
+            continue;
         }
-        short.into_iter().map(|(dim, _)| (dim, left(dim))).collect()
+        let short = lacks(state, shape, host).into_iter().map(|(dim, left)| {
+            let needed = state[shape].request.get(dim);
+            format!("{} (needs {needed}, has {left} left)", state.world.dims().name(dim))
+        });
+        let short: Vec<String> = short.collect();
+        if !short.is_empty() {
+            reasons.push((host, format!("it lacks {}", short.join(", "))));
+        }
     }
+    Ok(reasons)
+}
+
+/// The first objection of a predicate to a host.
+fn objection(
+    state: &State,
+    predicates: &[Box<dyn NodePredicate>],
+    host: HostIx,
+) -> Result<Option<String>, Fault> {
+    for predicate in predicates {
+        if let Some(objection) = predicate.objection(state, host)? {
+            return Ok(Some(objection));
+        }
+    }
+    Ok(None)
+}
+
+/// Dimensions in which a host has not enough for a shape, with what is left of
+/// them.
+fn lacks(state: &State, shape: ShapeIx, host: HostIx) -> Vec<(DimIx, i64)> {
+    let world = &state.world;
+    let request = &state[shape].request;
+    let left = |dim| world.idle(dim, host);
+    let short: Vec<_> = request.positive().filter(|(dim, need)| *need > left(*dim)).collect();
+    if short.is_empty() && !world.fits_idle(host, request) {
+        // Enough in all, but not on the devices as they are.
+        return request.positive().map(|(dim, _)| (dim, left(dim))).collect();
+    }
+    short.into_iter().map(|(dim, _)| (dim, left(dim))).collect()
 }

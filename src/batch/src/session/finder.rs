@@ -6,6 +6,7 @@
 //! answer is the very host that a full scan would give. All other shapes are
 //! looked at host by host.
 
+use super::hint::{First, try_preferred};
 use super::index::Index;
 use super::objects::ShapeIx;
 use super::plugin::{HostVerdict, NodePredicate};
@@ -15,6 +16,7 @@ use super::tiers::Tiers;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::hash_map;
 use stowplan_engine::fault::Fault;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_engine::{HostIx, HostSet, HostView};
 
 /// A host for a task.
@@ -24,6 +26,15 @@ pub enum Place {
     Now(HostIx),
     /// It will have room once others have left.
     Later(HostIx),
+}
+
+/// What came of looking for a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The host, if there is one.
+    pub(super) place: Option<Place>,
+    /// What became of the task's hint, if it has one.
+    pub(super) hint: Option<HintOutcome>,
 }
 
 /// What is known of hosts, by shape.
@@ -48,39 +59,42 @@ impl Finder {
         Self { entries: HashMap::new() }
     }
 
-    /// The best host for a shape: of those with room now, else of those that
-    /// will have room; the first by name of equals.
+    /// The host for a task of a shape: the planned one, the nominated one, the
+    /// first preferred one with room now, or else the best of all.
     ///
     /// # Errors
     /// A shape or host that cannot be judged.
-    pub fn best(
+    pub(super) fn find(
         &mut self,
         state: &State,
         tiers: &Tiers,
         shape: ShapeIx,
-    ) -> Result<Option<Place>, Fault> {
+        first: First,
+    ) -> Result<Found, Fault> {
         let entry = self.entry(state, tiers, shape)?;
-        if let Some(mut index) = entry.index.take() {
-            let caught_up =
-                index.catch_up(state, |host| entry.score_now(state, tiers, shape, host));
-            let best = index.first_best().and_then(|rank| state.world.order().get(rank).copied());
-            entry.index = Some(index);
-            caught_up?;
-            if let Some(host) = best {
-                return Ok(Some(Place::Now(host)));
-            }
-            if !state.world.is_releasing() {
-                return Ok(None);
+        let hint = state[shape].hint.as_deref();
+        if let Some(host) = first.planned {
+            let place = entry.place_on(state, shape, host)?;
+            return Ok(Found { place, hint: hint.map(|_| HintOutcome::Planned) });
+        }
+        if let Some(host) = first.nominated
+            && let Some(place) = entry.place_on(state, shape, host)?
+        {
+            return Ok(Found { place: Some(place), hint: None });
+        }
+        let mut outcome = None;
+        if let Some(hint) = hint {
+            let takes = |host| entry.takes_now(state, shape, host);
+            let most = first.max_hint_nodes;
+            let (host, came) = try_preferred(&state.world, hint, most, &entry.passing, takes)?;
+            outcome = Some(came);
+            if let Some(host) = host {
+                return Ok(Found { place: Some(Place::Now(host)), hint: outcome });
             }
         }
-        for (hosts, now) in entry.candidates(state, shape)? {
-            if let Some(host) = best_of(state, tiers, shape, &hosts) {
-                return Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }));
-            }
-        }
-        Ok(None)
+        let place = entry.best(state, tiers, shape)?;
+        Ok(Found { place, hint: outcome })
     }
-
     /// Hosts that a shape could go to if others left them, in order of name.
     ///
     /// # Errors
@@ -171,6 +185,48 @@ impl Judged {
         Ok(Self { predicates, passing, index })
     }
 
+    /// The best host for a shape: of those with room now, else of those that
+    /// will have room; the first by name of equals.
+    fn best(
+        &mut self,
+        state: &State,
+        tiers: &Tiers,
+        shape: ShapeIx,
+    ) -> Result<Option<Place>, Fault> {
+        if let Some(mut index) = self.index.take() {
+            let caught_up = index.catch_up(state, |host| self.score_now(state, tiers, shape, host));
+            let best = index.first_best().and_then(|rank| state.world.order().get(rank).copied());
+            self.index = Some(index);
+            caught_up?;
+            if let Some(host) = best {
+                return Ok(Some(Place::Now(host)));
+            }
+            if !state.world.is_releasing() {
+                return Ok(None);
+            }
+        }
+        for (hosts, now) in self.candidates(state, shape)? {
+            if let Some(host) = best_of(state, tiers, shape, &hosts) {
+                return Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One host, now or later; none where it does not take the shape.
+    fn place_on(
+        &self,
+        state: &State,
+        shape: ShapeIx,
+        host: HostIx,
+    ) -> Result<Option<Place>, Fault> {
+        if !self.takes(state, shape, host)? {
+            return Ok(None);
+        }
+        let now = state.world.fits_idle(host, &state[shape].request);
+        Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }))
+    }
+
     fn judge(&self, state: &State, host: HostIx) -> Result<HostVerdict, Fault> {
         let mut verdict = HostVerdict::Passes;
         for predicate in &self.predicates {
@@ -190,6 +246,11 @@ impl Judged {
             && self.judge(state, host)? == HostVerdict::Passes)
     }
 
+    /// Whether a shape can be given room on a host now.
+    fn takes_now(&self, state: &State, shape: ShapeIx, host: HostIx) -> Result<bool, Fault> {
+        Ok(state.world.fits_idle(host, &state[shape].request) && self.takes(state, shape, host)?)
+    }
+
     /// The score of a host with room now; none for all others.
     fn score_now(
         &self,
@@ -198,9 +259,7 @@ impl Judged {
         shape: ShapeIx,
         host: HostIx,
     ) -> Result<Option<f64>, Fault> {
-        let fits =
-            state.world.fits_idle(host, &state[shape].request) && self.takes(state, shape, host)?;
-        Ok(fits.then(|| score(state, tiers, shape, host)))
+        Ok(self.takes_now(state, shape, host)?.then(|| score(state, tiers, shape, host)))
     }
 
     /// Hosts that can take a shape, in the groups in which they are tried: room

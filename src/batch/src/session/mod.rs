@@ -9,6 +9,7 @@ mod commits;
 mod explain;
 mod finder;
 mod heap;
+mod hint;
 mod index;
 mod objects;
 mod plugin;
@@ -25,8 +26,10 @@ mod votes;
 pub use census::{Census, Status};
 pub use close::{Closed, Condition, ConditionKind, Verdict};
 pub use commits::{Bind, Commits, Evict, Nomination, Outcome, Plan, Refused, Take};
+pub use explain::why_not;
 pub use finder::Place;
 pub use heap::Heap;
+pub use hint::preferred;
 pub use objects::{Job, JobIx, Queue, QueueIx, Role, ShapeIx, Task, TaskIx};
 pub use plugin::{HostVerdict, NodePredicate, Objection, Plugin, Score, SetScore, Vote};
 pub use point::Point;
@@ -41,6 +44,7 @@ pub use votes::{Ballot, Disagreement, Eviction, elect};
 use crate::life::JobPhase;
 use finder::Finder;
 use foldhash::{HashMap, HashMapExt};
+use hint::First;
 use stowplan_engine::HostIx;
 use stowplan_engine::fault::Fault;
 
@@ -52,6 +56,9 @@ pub struct SessionOptions {
     pub commit_retries: u32,
     /// Whether the action enqueue runs; if not, allocate admits jobs itself.
     pub enqueues: bool,
+    /// Preferred hosts of a hint that are looked at, at most (`[scheduler]
+    /// max_hint_nodes`).
+    pub max_hint_nodes: usize,
 }
 
 /// A cycle in the making.
@@ -116,14 +123,21 @@ impl<'a> Session<'a> {
         self.tiers.job_pipelined(&self.state, job)
     }
 
-    /// The best host for a task: one with room now, else one where others are
-    /// leaving.
+    /// The host for a task: one with room now, else one where others are
+    /// leaving. A plan for its job, a nomination and its hint go before scores.
     ///
     /// # Errors
     /// A task or host that cannot be judged.
     pub fn best_host(&mut self, task: TaskIx) -> Result<Option<Place>, Fault> {
         let shape = self.state[task].shape;
-        self.finder.best(&self.state, &self.tiers, shape)
+        let first = First {
+            planned: self.tiers.planned(&self.state, task),
+            nominated: self.state[task].nominated,
+            max_hint_nodes: self.options.max_hint_nodes,
+        };
+        let found = self.finder.find(&self.state, &self.tiers, shape, first)?;
+        self.state.note_hint(task, found.hint);
+        Ok(found.place)
     }
 
     /// Hosts that a task could go to if others left them, in order of name.

@@ -7,6 +7,7 @@ use crate::world::Picks;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_engine::HostIx;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_model::{Micros, Uuid};
 
 macro_rules! numbers {
@@ -208,4 +209,9 @@ pub struct Task {
     pub host: Option<HostIx>,
     /// What it took in this cycle, and from where.
     pub picks: Picks,
+    /// The host that others were made to leave for it, where a scenario says
+    /// so: it is tried before all others.
+    pub nominated: Option<HostIx>,
+    /// What became of its hint when a host was last looked for.
+    pub hint: Option<HintOutcome>,
 }

@@ -216,6 +216,12 @@ pub trait Plugin: Send {
         Ok(Vec::new())
     }
 
+    /// The host that a plan for the whole job gives a task. No other is looked
+    /// at then, and what the task's hint prefers does not count.
+    fn planned(&self, _state: &State, _task: TaskIx) -> Option<HostIx> {
+        None
+    }
+
     /// Its score of hosts.
     fn score(&self) -> Option<&Score> {
         None

@@ -4,6 +4,7 @@ use super::selector::{NodeTerm, Selector};
 use crate::amounts::Amounts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use stowplan_engine::hint::Hint;
 use stowplan_model::host::{Taint, TaintEffect};
 
 /// All of a request that hosts are judged by: tasks of one shape fit on the
@@ -18,6 +19,9 @@ pub struct Shape {
     pub tolerations: Arc<Vec<Toleration>>,
     /// What else is asked; none for most.
     pub wishes: Option<Arc<Wishes>>,
+    /// Hosts that it must or would rather have, and whatever else its
+    /// scheduling hint tells plugins; none for most.
+    pub hint: Option<Arc<Hint>>,
 }
 
 /// What a few tasks ask besides: which hosts, near whom, far from whom. Other

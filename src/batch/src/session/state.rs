@@ -11,6 +11,7 @@ use crate::world::World;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::BTreeSet;
 use std::ops::Index;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_engine::{HostIx, HostSet, HostView};
 use stowplan_model::Micros;
 
@@ -185,6 +186,11 @@ impl State {
     #[must_use]
     pub fn shape_of(&self, task: TaskIx) -> &Shape {
         &self.shapes[self[task].shape.index()]
+    }
+
+    /// Notes what became of a task's hint.
+    pub(super) fn note_hint(&mut self, task: TaskIx, outcome: Option<HintOutcome>) {
+        self.tasks[task.index()].hint = outcome;
     }
 
     /// A job, to change what does not follow from its tasks.

@@ -222,7 +222,7 @@ fn bind(state: &State, task: TaskIx) -> Option<Bind> {
         Some(Take { provider: pick.provider, class, amount: pick.amount })
     };
     let takes = at.picks.iter().filter_map(take).collect();
-    Some(Bind { task: at.uuid, attempt: at.attempt, host, takes })
+    Some(Bind { task: at.uuid, attempt: at.attempt, host, takes, hint: at.hint })
 }
 
 fn evict(state: &State, task: TaskIx) -> Option<Evict> {

@@ -6,6 +6,7 @@ use super::point::Point;
 use super::state::State;
 use super::votes::Disagreement;
 use std::cmp::Ordering;
+use stowplan_engine::HostIx;
 use stowplan_engine::fault::Fault;
 
 /// A plugin in its tier, with the points at which it is asked.
@@ -186,6 +187,13 @@ impl Tiers {
         asked.for_each(|seat| seat.plugin.job_enqueued(state, job));
     }
 
+    /// The host that a plan for the whole job gives a task: of the first plugin
+    /// that has one.
+    #[must_use]
+    pub fn planned(&self, state: &State, task: TaskIx) -> Option<HostIx> {
+        self.all().find_map(|plugin| plugin.planned(state, task))
+    }
+
     /// The predicates that judge hosts for a shape.
     ///
     /// # Errors
@@ -195,7 +203,9 @@ impl Tiers {
         state: &State,
         shape: ShapeIx,
     ) -> Result<Vec<Box<dyn NodePredicate>>, Fault> {
-        let mut predicates = Vec::new();
+        // A hint holds whatever plugins there are.
+        let hinted = super::hint::required(&state.world, &state[shape]);
+        let mut predicates: Vec<_> = hinted.into_iter().collect();
         for plugin in self.at(Point::Predicate) {
             predicates.extend(plugin.predicates(state, shape)?);
         }

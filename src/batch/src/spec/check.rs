@@ -8,6 +8,7 @@ use crate::amounts::{Dims, TASK_CLASS};
 use crate::store::PriorityClass;
 use std::collections::{BTreeMap, BTreeSet};
 use stowplan_scheduler::fields::{FieldErrors, MAX_TEXT};
+use stowplan_scheduler::select::{Hinted, SchedulingHint};
 
 /// The most roles of a job.
 const MAX_ROLES: usize = 1000;
@@ -101,6 +102,7 @@ pub fn check(
     );
     let run_limit_s = number(&mut errors, "run_limit_s", request.run_limit_s, 1);
     let ttl = number(&mut errors, "ttl_after_finished_s", request.ttl_after_finished_s, 0);
+    let hint = Hinted::check(&mut errors, request.hint.as_ref(), &request.annotations).hint;
     errors.into_result(JobSpec {
         user: user.to_owned(),
         priority: request.priority.or(class.map(|class| class.value)).unwrap_or(0),
@@ -114,6 +116,7 @@ pub fn check(
         on_task_failure,
         ttl_after_finished_s: ttl,
         submitted: None,
+        hint: hint.map(SchedulingHint::from),
         annotations: request.annotations.clone(),
         tasks,
     })
@@ -156,6 +159,7 @@ fn check_role(
     let count = request.count.unwrap_or(1);
     let whole = u32::try_from(count).ok().filter(|count| *count >= 1);
     errors.require(whole.is_some(), format!("{place}.count"), &count, "1 or more");
+    request.hint.iter().for_each(|hint| hint.check(errors, &format!("{place}.hint")));
     let mut charged = charged(errors, &format!("{place}.requests"), &request.requests, dims);
     charged.insert(TASK_CLASS.to_owned(), 1);
     RoleSpec {
@@ -169,6 +173,7 @@ fn check_role(
         labels: request.labels.clone(),
         node_selector: request.node_selector.clone(),
         tolerations: request.tolerations.clone(),
+        hint: request.hint.clone(),
     }
 }
 

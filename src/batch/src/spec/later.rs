@@ -6,13 +6,13 @@ use serde_json::Value;
 use stowplan_scheduler::fields::FieldErrors;
 
 /// Of a job.
-const JOB: &[&str] = &["network_topology", "sub_groups", "hint"];
+const JOB: &[&str] = &["network_topology", "sub_groups"];
 
 /// Of a queue.
 const QUEUE: &[&str] = &["strategy", "affinity"];
 
 /// Of a role.
-const ROLE: &[&str] = &["affinity", "topology_spread", "ports", "hint"];
+const ROLE: &[&str] = &["affinity", "topology_spread", "ports"];
 
 /// Of a queue's guarantee.
 const GUARANTEE: &[&str] = &["percentage"];

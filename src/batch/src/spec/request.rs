@@ -6,6 +6,7 @@ use crate::error::BatchError;
 use crate::session::Toleration;
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use stowplan_scheduler::select::SchedulingHint;
 use utoipa::ToSchema;
 
 /// A job to be run.
@@ -54,7 +55,11 @@ pub struct JobRequest {
     /// Seconds after its end at which it is forgotten; without a number, never.
     #[schema(minimum = 0)]
     pub ttl_after_finished_s: Option<i64>,
-    /// Free texts, kept and shown.
+    /// Hosts that its tasks must or would rather have.
+    pub hint: Option<SchedulingHint>,
+    /// Free texts, kept and shown. A hint may stand here as JSON text, too,
+    /// under `internal.scheduling.koordinator.sh/scheduling-hint` (or
+    /// `scheduling.koordinator.sh/scheduling-hint`, which is deprecated).
     pub annotations: BTreeMap<String, String>,
     /// Its tasks, role by role.
     pub tasks: Vec<RoleRequest>,
@@ -88,6 +93,9 @@ pub struct RoleRequest {
     pub node_selector: BTreeMap<String, String>,
     /// Taints that are tolerated.
     pub tolerations: Vec<Toleration>,
+    /// Hosts that its tasks must or would rather have; it stands in for the
+    /// job's hint as a whole.
+    pub hint: Option<SchedulingHint>,
 }
 
 /// Reads the body of a submission.

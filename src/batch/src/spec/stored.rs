@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use stowplan_model::Uuid;
+use stowplan_scheduler::select::SchedulingHint;
 use utoipa::ToSchema;
 
 /// What becomes of a job when one of its tasks fails and is not tried again.
@@ -73,6 +74,10 @@ pub struct JobSpec {
     /// Idempotency-Key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Uuid>,
+    /// Hosts that tasks must or would rather have, of roles that have no hint
+    /// of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<SchedulingHint>,
     /// Free texts.
     pub annotations: BTreeMap<String, String>,
     /// Its roles.
@@ -105,6 +110,9 @@ pub struct RoleSpec {
     pub node_selector: BTreeMap<String, String>,
     /// Taints that are tolerated.
     pub tolerations: Vec<Toleration>,
+    /// Hosts that its tasks must or would rather have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<SchedulingHint>,
 }
 
 impl JobSpec {
@@ -118,6 +126,12 @@ impl JobSpec {
     #[must_use]
     pub fn role(&self, name: &str) -> Option<&RoleSpec> {
         self.tasks.iter().find(|role| role.role == name)
+    }
+
+    /// The hint that counts for the tasks of a role.
+    #[must_use]
+    pub fn hint_of<'a>(&'a self, role: &'a RoleSpec) -> Option<&'a SchedulingHint> {
+        role.hint.as_ref().or(self.hint.as_ref())
     }
 
     /// From a row of the ledger.

@@ -3,6 +3,7 @@
 //! (rule 9).
 
 use super::detail::TaskDetail;
+use super::hints::Allowed;
 use super::phases::{Draft, has_place, state_of};
 use crate::life::{JobPhase, TaskState};
 use crate::session::{Bind, Plan};
@@ -52,6 +53,14 @@ pub enum BindRefusal {
     /// A host is gone or takes no tasks any more.
     #[error("host {0} is gone or takes no tasks any more")]
     HostClosed(Uuid),
+    /// The hint of the task has been changed since.
+    #[error("the hint of task {task} does not let it go to host {host} any more")]
+    HintChanged {
+        /// The task.
+        task: Uuid,
+        /// The host.
+        host: Uuid,
+    },
     /// Somebody else was faster.
     #[error("{0}")]
     Claim(#[from] PlacementError),
@@ -89,25 +98,26 @@ pub fn bind(
     let spec = JobSpec::read(&job.spec).map_err(|_| BindRefusal::JobEnded)?;
     let decision = Uuid::new_v5(&job.uuid, &image.next_seq().to_be_bytes());
     let mut draft = Draft::new(image, now);
+    let mut allowed = Allowed::by(image, &spec);
     let mut claims = Vec::with_capacity(plan.binds.len());
     for bind in &plan.binds {
         let task = waiting(image, bind.task, bind.attempt)?;
         let retries = TaskDetail::of(task).retries;
-        check_host(image, bind.host)?;
+        check_host(image, &mut allowed, task, bind.host)?;
         claims.push(claim(image, job, &spec, bind, decision));
         draft.put(TaskRow {
             state: TaskState::Bound.as_str().to_owned(),
             attempt: task.attempt + 1,
             host: Some(bind.host),
             reason: None,
-            detail: TaskDetail { retries, ..TaskDetail::default() }.value(),
+            detail: TaskDetail { retries, hint: bind.hint, ..TaskDetail::default() }.value(),
             ..TaskRow::clone(task)
         });
     }
     if phase != JobPhase::Running && !plan.binds.is_empty() {
         check_minimum(&draft, job, &spec)?;
     }
-    evict(&mut draft, plan, Micros(now.0.saturating_add(keep)))?;
+    evict(&mut draft, plan, &mut allowed, Micros(now.0.saturating_add(keep)))?;
     let mut change = Change::new(if plan.evicts.is_empty() { "job.bind" } else { "job.preempt" });
     change.records = allocation_records(image, &claims, now)?;
     if !plan.nominations.is_empty() {
@@ -118,11 +128,16 @@ pub fn bind(
 }
 
 /// Tells tasks to leave for those that are nominated for their hosts.
-fn evict(draft: &mut Draft<'_>, plan: &Plan, deadline: Micros) -> Result<(), BindRefusal> {
+fn evict(
+    draft: &mut Draft<'_>,
+    plan: &Plan,
+    allowed: &mut Allowed<'_>,
+    deadline: Micros,
+) -> Result<(), BindRefusal> {
     let image = draft.image;
     for nomination in &plan.nominations {
         let task = waiting(image, nomination.task, nomination.attempt)?;
-        check_host(image, nomination.host)?;
+        check_host(image, allowed, task, nomination.host)?;
         draft.nominate(task, nomination.host, deadline);
     }
     for evict in &plan.evicts {
@@ -146,11 +161,21 @@ fn waiting(image: &Image, task: Uuid, attempt: i64) -> Result<&TaskRow, BindRefu
     row.map(AsRef::as_ref).ok_or(BindRefusal::TaskChanged(task))
 }
 
-fn check_host(image: &Image, uuid: Uuid) -> Result<(), BindRefusal> {
+/// That a host takes tasks, and this one's hint lets it go there.
+fn check_host(
+    image: &Image,
+    allowed: &mut Allowed<'_>,
+    task: &TaskRow,
+    uuid: Uuid,
+) -> Result<(), BindRefusal> {
     const CLOSED: i64 = StateFlags::DISABLED | StateFlags::FORCED_DOWN | StateFlags::UNSCHEDULABLE;
     let host = image.hosts.get(uuid).ok_or(BindRefusal::HostClosed(uuid))?;
     let flags = image.hosts.table().figure(Figure::StateFlags, host.ix);
-    if flags & CLOSED == 0 { Ok(()) } else { Err(BindRefusal::HostClosed(uuid)) }
+    if flags & CLOSED != 0 {
+        return Err(BindRefusal::HostClosed(uuid));
+    }
+    let lets = allowed.lets(&task.role, host.ix);
+    if lets { Ok(()) } else { Err(BindRefusal::HintChanged { task: task.uuid, host: uuid }) }
 }
 
 /// The gang holds once this is committed, whatever else of it was refused.
@@ -240,6 +265,7 @@ fn header(
                 "attempt": bind.attempt + 1,
                 "host": host.map(|host| host.row.host.as_str()),
                 "node": host.map(|host| host.row.node.as_str()),
+                "hint": bind.hint,
             })
         })
         .collect();

@@ -1,18 +1,20 @@
 //! What owners do with their jobs: hold back, go on, start anew, change.
 
 use super::detail::{Cause, TaskDetail};
+use super::hints::Allowed;
 use super::phases::{Draft, is_final, state_of};
 use super::submit::task_uuid;
 use crate::error::BatchError;
 use crate::life::{JobPhase, TaskState};
-use crate::spec::JobSpec;
-use serde::{Deserialize, Serialize};
+use crate::spec::{JobSpec, RoleSpec};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
 use stowplan_scheduler::fields::FieldErrors;
+use stowplan_scheduler::select::SchedulingHint;
 use utoipa::ToSchema;
 
 /// What is to change of a job; what is not given stays.
@@ -24,19 +26,38 @@ pub struct JobUpdate {
     /// How many of its tasks must have a place for any to be placed.
     #[schema(minimum = 0)]
     pub min_available: Option<i64>,
-    /// New numbers of tasks, by role.
-    pub tasks: Vec<RoleCount>,
+    /// Hosts that its tasks must or would rather have, as long as any of them
+    /// waits; null for none.
+    #[serde(deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<SchedulingHint>)]
+    pub hint: Option<Option<SchedulingHint>>,
+    /// What is to change of its roles.
+    pub tasks: Vec<RoleUpdate>,
 }
 
-/// A role with its number of tasks.
+/// What is to change of a role; what is not given stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct RoleCount {
+pub struct RoleUpdate {
     /// The role.
     pub role: String,
     /// How many tasks. Those with the highest numbers go first.
+    #[serde(default)]
     #[schema(minimum = 1)]
-    pub count: i64,
+    pub count: Option<i64>,
+    /// Hosts that its tasks must or would rather have; null for what the job's
+    /// hint says.
+    #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<SchedulingHint>)]
+    pub hint: Option<Option<SchedulingHint>>,
+}
+
+/// A field that is given, be it null: without this null would count as not
+/// given.
+fn given<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Option<SchedulingHint>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
 }
 
 /// Reads the body of an update.
@@ -100,10 +121,12 @@ pub fn requeue(image: &Image, job: Uuid, now: Micros) -> Result<(Change, ()), Ba
     Ok((change, ()))
 }
 
-/// Changes a job that has not ended. Tasks that are too many leave.
+/// Changes a job that has not ended. Tasks that are too many leave; a hint
+/// counts for tasks that wait.
 ///
 /// # Errors
-/// No such job, one that has ended, or fields that cannot be.
+/// No such job, one that has ended, fields that cannot be, or a hint for tasks
+/// of which none waits.
 pub fn update_job(
     image: &Image,
     job: Uuid,
@@ -138,6 +161,7 @@ pub fn update_job(
         }
         has.into_values().filter(|task| task.index >= count).for_each(|task| draft.drop(task));
     }
+    draft.rehint(row, &before, &spec)?;
     let spec = serde_json::to_value(spec).unwrap_or_default();
     let row = JobRow { spec, updated: now, ..JobRow::clone(row) };
     let row = draft.settle(&row).unwrap_or(row);
@@ -147,6 +171,48 @@ pub fn update_job(
 }
 
 impl Draft<'_> {
+    /// Tasks that wait look for hosts by another hint (rule 21); who was
+    /// promised a host that it does not name waits anew.
+    fn rehint(
+        &mut self,
+        job: &JobRow,
+        before: &JobSpec,
+        after: &JobSpec,
+    ) -> Result<(), BatchError> {
+        let hint_before = |role: &str| before.role(role).and_then(|role| before.hint_of(role));
+        let is_changed = |role: &&RoleSpec| hint_before(&role.role) != after.hint_of(role);
+        let changed: BTreeSet<&str> =
+            after.tasks.iter().filter(is_changed).map(|role| role.role.as_str()).collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        // Tasks that this update makes are not among those of the image yet.
+        let new = self.tasks.values().filter(|task| task.attempt == 0).cloned();
+        let tasks: Vec<TaskRow> = new.chain(self.tasks_of(job.id)).collect();
+        let mut waiting = tasks.iter().filter(|task| state_of(task) == TaskState::Pending);
+        if !waiting.clone().any(|task| changed.contains(task.role.as_str())) {
+            return Err(BatchError::WrongPhase {
+                job: job.uuid,
+                phase: job.phase.clone(),
+                why: "none of these tasks waits, so a hint has nothing to act on",
+            });
+        }
+        let image = self.image;
+        let mut allowed = Allowed::by(image, after);
+        let is_barred = waiting.any(|task| {
+            let nomination = TaskDetail::of(task).nomination;
+            let host = nomination.and_then(|nomination| image.hosts.get(nomination.host));
+            host.is_some_and(|host| !allowed.lets(&task.role, host.ix))
+        });
+        if is_barred {
+            self.end_nominations(
+                job.id,
+                "its hint does not name the host that others were to leave",
+            );
+        }
+        Ok(())
+    }
+
     /// A task that was too many and is not any more.
     fn bring_back(&mut self, task: &TaskRow) {
         let is_shrunk = |detail: &TaskDetail| {
@@ -190,15 +256,23 @@ fn updated(before: &JobSpec, update: &JobUpdate, most_tasks: u64) -> Result<JobS
             errors.add(format!("tasks[{place}].role"), &wanted.role, "a role of the job");
             continue;
         };
-        let least = spec.min_task_member.get(&role.role).copied().unwrap_or(0).max(1);
-        match u32::try_from(wanted.count).ok().filter(|count| *count >= least) {
-            Some(count) => role.count = count,
-            None => errors.add(
-                format!("tasks[{place}].count"),
-                &wanted.count,
-                format!("{least} or more"),
-            ),
+        if let Some(hint) = &wanted.hint {
+            hint.iter().for_each(|it| it.check(&mut errors, &format!("tasks[{place}].hint")));
+            role.hint.clone_from(hint);
         }
+        let Some(wanted) = wanted.count else { continue };
+        let least = spec.min_task_member.get(&role.role).copied().unwrap_or(0).max(1);
+        match u32::try_from(wanted).ok().filter(|count| *count >= least) {
+            Some(count) => role.count = count,
+            None => {
+                let expected = format!("{least} or more");
+                errors.add(format!("tasks[{place}].count"), &wanted, expected);
+            }
+        }
+    }
+    if let Some(hint) = &update.hint {
+        hint.iter().for_each(|hint| hint.check(&mut errors, "hint"));
+        spec.hint.clone_from(hint);
     }
     let count = spec.count();
     let expected = format!("at most {most_tasks} tasks ([batch] max_tasks_per_job)");

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_ledger::rows::TaskRow;
 use stowplan_model::{Micros, Uuid};
 use utoipa::ToSchema;
@@ -91,6 +92,9 @@ pub struct TaskDetail {
     /// That it has to leave its host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaving: Option<Leaving>,
+    /// What became of its hint when it was placed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<HintOutcome>,
     /// That others leave a host for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nomination: Option<Nomination>,

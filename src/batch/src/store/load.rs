@@ -211,6 +211,7 @@ impl Loader<'_> {
                 node_selector: Arc::new(role.node_selector.clone()),
                 tolerations: Arc::new(role.tolerations.clone()),
                 wishes: None,
+                hint: spec.hint_of(role).map(|hint| Arc::new(hint.clone().into())),
             }));
         }
         let roles = spec.tasks.iter().map(|role| Role {
@@ -260,6 +261,8 @@ impl Loader<'_> {
             protected: false,
             host: row.host.and_then(|host| self.host(host)),
             picks: Picks::new(),
+            nominated: None,
+            hint: None,
         });
         self.promise(task, row);
     }

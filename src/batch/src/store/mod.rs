@@ -6,6 +6,7 @@ mod cancel;
 mod control;
 mod detail;
 mod fence;
+mod hints;
 mod load;
 mod nominate;
 mod objects;
@@ -21,9 +22,10 @@ mod tree;
 
 pub use bind::{BindRefusal, bind};
 pub use cancel::{cancel, forget};
-pub use control::{JobUpdate, RoleCount, read_update, requeue, resume, suspend, update_job};
+pub use control::{JobUpdate, RoleUpdate, read_update, requeue, resume, suspend, update_job};
 pub use detail::{Cause, TaskDetail, is_due};
 pub use fence::{Fenced, fence};
+pub use hints::hint_warnings;
 pub use load::{Loaded, SpecCache, has_work, load, open_jobs};
 pub use objects::{
     ObjectKind, PriorityClass, PriorityClassRequest, Quota, QuotaRequest, class_for, delete_object,

@@ -149,7 +149,7 @@ impl<'a> Draft<'a> {
         detail.retries += 1;
         let pause = BACK_OFF << (detail.retries - 1).min(16);
         detail.not_before = Some(Micros(self.now.0 + pause.min(LONGEST_BACK_OFF)));
-        (detail.started, detail.ended) = (None, None);
+        (detail.started, detail.ended, detail.hint) = (None, None, None);
         if spec.on_task_failure == OnTaskFailure::RestartJob {
             self.restart(row.job, &spec, Some(row.uuid), Cause::JobRestarted);
         }

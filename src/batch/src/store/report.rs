@@ -146,7 +146,7 @@ fn moved(draft: &mut Draft<'_>, task: TaskRow, step: Step, report: &TaskReport) 
     detail.leaving = None;
     detail.exit_code = report.exit_code;
     if state == TaskState::Pending {
-        detail.started = None;
+        (detail.started, detail.hint) = (None, None);
     } else {
         detail.ended = Some(draft.now);
     }

@@ -3,9 +3,10 @@
 use crate::life::{JobPhase, TaskState};
 use crate::session::Condition;
 use crate::spec::JobSpec;
-use crate::store::{Cause, TaskDetail};
+use crate::store::{Cause, TaskDetail, hint_warnings};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_ledger::Image;
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_model::{Micros, Uuid};
@@ -44,6 +45,9 @@ pub struct JobDetail {
     pub summary: JobSummary,
     /// Its specification; null when it cannot be read.
     pub spec: Option<JobSpec>,
+    /// What its owner should know of its hints.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// A task.
@@ -89,6 +93,10 @@ pub struct TaskView {
     pub not_before: Option<Micros>,
     /// Why it has to leave its host.
     pub leaving: Option<Cause>,
+    /// What became of its hint when it was placed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub hint: Option<HintOutcome>,
     /// When it last changed, microseconds since the epoch.
     #[schema(value_type = i64)]
     pub updated: Micros,
@@ -140,7 +148,9 @@ pub fn jobs(image: &Image, filter: &JobFilter, marker: Option<Uuid>, limit: usiz
 #[must_use]
 pub fn job(image: &Image, uuid: Uuid) -> Option<JobDetail> {
     let row = image.batch.jobs.get(uuid)?;
-    Some(JobDetail { summary: summary(image, row), spec: JobSpec::read(&row.spec).ok() })
+    let spec = JobSpec::read(&row.spec).ok();
+    let warnings = spec.as_ref().map(|spec| hint_warnings(image, spec)).unwrap_or_default();
+    Some(JobDetail { summary: summary(image, row), spec, warnings })
 }
 
 /// The tasks of a job, in order of creation.
@@ -196,6 +206,7 @@ fn task_view(image: &Image, job: &JobRow, spec: Option<&JobSpec>, task: &TaskRow
         ended: detail.ended,
         not_before: detail.not_before,
         leaving: detail.leaving.map(|leaving| leaving.cause),
+        hint: detail.hint,
         updated: task.updated,
     }
 }

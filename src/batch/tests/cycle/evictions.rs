@@ -171,3 +171,56 @@ async fn a_gang_is_not_bound_to_a_host_that_has_shrunk_under_its_hold() {
     assert!(cloud.tasks(b).iter().all(|task| task.nominated_host.is_none()));
     cloud.audit();
 }
+
+/// One host of 4 cores in one queue, full of jobs of one task of 1 core each.
+async fn full() -> (Cloud, Uuid, Vec<Uuid>) {
+    let cloud = Cloud::new().await;
+    let host = cloud.host("h", 4, 1.0).await;
+    let mut low = Vec::new();
+    for _ in 0..4 {
+        low.push(cloud.submit(r#"{"tasks": [{"requests": {"cpu": 1}}]}"#).await);
+    }
+    cloud.cycle().await;
+    for job in &low {
+        cloud.report_all(*job, ReportedState::Running).await;
+        assert_eq!(cloud.states(*job).get("Running"), Some(&1));
+    }
+    (cloud, host, low)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gang_of_higher_priority_gets_exactly_the_room_it_needs() {
+    let (cloud, host, low) = full().await;
+    let gang = r#"{"priority": 10, "tasks": [{"count": 2, "requests": {"cpu": 2}}]}"#;
+    let high = cloud.submit(gang).await;
+    cloud.cycle().await;
+    let mut leaving = Vec::new();
+    for job in &low {
+        leaving.extend(in_state(&cloud, *job, TaskState::Releasing));
+    }
+    assert_eq!(leaving.len(), 4, "{:#?}", cloud.job(high));
+    for (place, task) in leaving.iter().enumerate() {
+        assert_eq!(cloud.states(high).get("Bound"), None, "after {place} of 4 have left");
+        release(&cloud, task).await;
+    }
+    assert_eq!(cloud.states(high).get("Bound"), Some(&2));
+    assert_eq!(cloud.used(host, "VCPU"), 4);
+    cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_leaves_for_a_gang_that_would_not_fit_anyway_or_may_not_evict() {
+    let (cloud, _, low) = full().await;
+    for job in [
+        r#"{"priority": 10, "tasks": [{"count": 2, "requests": {"cpu": 3}}]}"#,
+        r#"{"priority": 10, "tasks": [{"requests": {"cpu": 1}, "preemption_policy": "Never"}]}"#,
+        r#"{"tasks": [{"count": 2, "requests": {"cpu": 2}}]}"#,
+    ] {
+        let waits = cloud.submit(job).await;
+        cloud.cycle().await;
+        assert_eq!(cloud.job(waits).summary.phase, JobPhase::Pending, "{job}");
+        for job in &low {
+            assert_eq!(in_state(&cloud, *job, TaskState::Releasing).len(), 0);
+        }
+    }
+}

@@ -4,6 +4,7 @@
 
 mod cloud;
 mod evictions;
+mod hints;
 mod life;
 mod limits;
 mod placing;

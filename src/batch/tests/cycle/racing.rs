@@ -79,6 +79,7 @@ async fn a_claim_between_decision_and_commit_is_seen() {
                 attempt: 0,
                 host,
                 takes: vec![Take { provider: host, class: "VCPU".to_owned(), amount: 2 }],
+                hint: None,
             })
             .collect(),
         evicts: Vec::new(),

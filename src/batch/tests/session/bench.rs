@@ -128,6 +128,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
         role.request.iter().for_each(|(dim, amount)| request.set(*dim, *amount));
         request.set(DimIx::PODS, 1);
         let shape = state.shape(Shape {
+            hint: None,
             request,
             node_selector: Arc::new(role.node_selector.clone()),
             tolerations: Arc::new(role.tolerations.clone()),
@@ -151,6 +152,8 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 protected: false,
                 host: role.host,
                 picks: Picks::new(),
+                nominated: None,
+                hint: None,
             });
         }
     }
@@ -174,7 +177,8 @@ fn named(plugins: Option<&[&str]>) -> Tiers {
     tiers(&settings, &EngineConfig::from(&settings)).unwrap()
 }
 
-pub const OPTIONS: SessionOptions = SessionOptions { commit_retries: 3, enqueues: false };
+pub const OPTIONS: SessionOptions =
+    SessionOptions { commit_retries: 3, enqueues: false, max_hint_nodes: 100 };
 
 /// Commits whatever it is given.
 #[derive(Debug, Default)]

@@ -22,7 +22,7 @@ pub use trace::{Dropped, DroppedReason, HintOutcome, HintTrace, Tried};
 
 /// What a request says of the hosts it must or would rather have. Keys that
 /// are not listed are let pass; null is the same as empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Hint {
     /// Only hosts of these names are candidates; empty means all are.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::explain::Loser;
 
@@ -33,7 +33,7 @@ pub struct HintTrace {
 }
 
 /// Whether a preferred host was used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HintOutcome {
     /// One passed all filters.
@@ -61,7 +61,9 @@ impl HintOutcome {
         }
     }
 
-    const fn sentence(self) -> &'static str {
+    /// It as a sentence.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
         match self {
             Self::Used => "the hint's preferred host passed all filters",
             Self::NothingPreferred => "the hint prefers no host",

@@ -3,18 +3,18 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use stowplan_engine::hint::{HintTrace, from_annotations};
 use stowplan_engine::{Explanation, Hint};
 
 use super::bounds::MAX_LISTED;
-use super::request::SelectRequest;
 use crate::fields::FieldErrors;
 
 /// The longest name of a host.
 const MAX_NAME: usize = 255;
 
 /// Hosts that servers must or would rather have.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub struct SchedulingHint {
     /// Hosts to choose from, in any letter case; all filters are asked. Empty
@@ -24,7 +24,7 @@ pub struct SchedulingHint {
     /// first that passes is taken. If none does, hosts are chosen as without a
     /// hint.
     pub preferred_node_names: Vec<String>,
-    /// Kept as it is; nothing reads it.
+    /// For whoever knows what it means; nothing here reads it.
     #[schema(value_type = Object)]
     pub extensions: Map<String, Value>,
 }
@@ -37,6 +37,38 @@ impl SchedulingHint {
             preferred_node_names: hint.preferred_node_names.clone(),
             extensions: Map::new(),
         }
+    }
+
+    /// Checks the names; `place` is the field that holds the hint. What is
+    /// wrong goes to `errors`.
+    pub fn check(&self, errors: &mut FieldErrors, place: &str) {
+        let lists =
+            [("nodeNames", &self.node_names), ("preferredNodeNames", &self.preferred_node_names)];
+        for (list, names) in lists {
+            errors.require_few(format!("{place}.{list}"), names.len(), MAX_LISTED);
+            for (at, name) in names.iter().enumerate() {
+                errors.require(
+                    (1..=MAX_NAME).contains(&name.len()),
+                    format!("{place}.{list}[{at}]"),
+                    name,
+                    format!("the name of a host, 1 to {MAX_NAME} bytes"),
+                );
+            }
+        }
+    }
+}
+
+impl From<Hint> for SchedulingHint {
+    fn from(hint: Hint) -> Self {
+        let Hint { node_names, preferred_node_names, extensions } = hint;
+        Self { node_names, preferred_node_names, extensions }
+    }
+}
+
+impl From<SchedulingHint> for Hint {
+    fn from(hint: SchedulingHint) -> Self {
+        let SchedulingHint { node_names, preferred_node_names, extensions } = hint;
+        Self { node_names, preferred_node_names, extensions }
     }
 }
 
@@ -56,17 +88,24 @@ impl From<&HintTrace> for HintAnswer {
     }
 }
 
-/// A request's hint, with what its sender should know.
+/// A hint, with what its sender should know.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Hinted {
+pub struct Hinted {
+    /// The hint, if there is one.
     pub hint: Option<Hint>,
+    /// That it came in an old form.
     pub warning: Option<String>,
 }
 
 impl Hinted {
-    /// The hint of a request, whichever way it came.
-    pub fn check(errors: &mut FieldErrors, asked: &SelectRequest) -> Self {
-        let found = match from_annotations(&asked.annotations) {
+    /// The hint of a request or of a job, whichever way it came: in its field
+    /// `hint` or as an annotation, not both. What is wrong goes to `errors`.
+    pub fn check(
+        errors: &mut FieldErrors,
+        asked: Option<&SchedulingHint>,
+        annotations: &BTreeMap<String, String>,
+    ) -> Self {
+        let found = match from_annotations(annotations) {
             Ok(found) => found,
             Err(error) => {
                 let expected = format!("a scheduling hint as a JSON object ({})", error.error);
@@ -75,45 +114,26 @@ impl Hinted {
             }
         };
         let Some(found) = found else {
-            let hint = asked.hint.clone().map(|hint| Hint {
-                node_names: hint.node_names,
-                preferred_node_names: hint.preferred_node_names,
-                extensions: hint.extensions,
-            });
-            hint.iter().for_each(|hint| check_names(errors, "hint", hint));
-            return Self { hint, warning: None };
+            asked.iter().for_each(|hint| hint.check(errors, "hint"));
+            return Self { hint: asked.cloned().map(Hint::from), warning: None };
         };
         let place = annotation(found.key);
         errors.require(
-            asked.hint.is_none(),
+            asked.is_none(),
             "hint",
-            &asked.hint,
+            &asked,
             format!("nothing, as {place} holds a hint"),
         );
-        check_names(errors, &place, &found.hint);
-        Self { warning: found.warning(), hint: Some(found.hint) }
+        let warning = found.warning();
+        let hint = SchedulingHint::from(found.hint);
+        hint.check(errors, &place);
+        Self { warning, hint: Some(hint.into()) }
     }
 }
 
 /// The place of an annotation in the body.
 fn annotation(key: &str) -> String {
     format!("annotations.{key}")
-}
-
-fn check_names(errors: &mut FieldErrors, place: &str, hint: &Hint) {
-    let lists =
-        [("nodeNames", &hint.node_names), ("preferredNodeNames", &hint.preferred_node_names)];
-    for (list, names) in lists {
-        errors.require_few(format!("{place}.{list}"), names.len(), MAX_LISTED);
-        for (at, name) in names.iter().enumerate() {
-            errors.require(
-                (1..=MAX_NAME).contains(&name.len()),
-                format!("{place}.{list}[{at}]"),
-                name,
-                format!("the name of a host, 1 to {MAX_NAME} bytes"),
-            );
-        }
-    }
 }
 
 /// Names of a server's hint that count for nothing, in sentences.

@@ -36,7 +36,7 @@ pub use check::{MAX_ALTERNATES, MAX_INSTANCES, Order};
 pub use claim::CONSUMER_TYPE;
 pub use decide::Stage;
 pub(crate) use decide::{Decided, Failure, Means, Refused, decide};
-pub use hint::{HintAnswer, SchedulingHint};
+pub use hint::{HintAnswer, Hinted, SchedulingHint};
 pub use lease::Confirmed;
 pub(crate) use lease::{confirm, confirmed_by_report, expire};
 pub(crate) use once::{REFUSED, RequestKey, forget_keys};

@@ -16,7 +16,8 @@ use stowplan_batch::{
 use stowplan_model::Uuid;
 
 /// Changes a job that has not ended: its priority, its minimum, the number of
-/// tasks of its roles. Tasks that are too many leave.
+/// tasks of its roles, the hints. Tasks that are too many leave; a hint counts
+/// for tasks that wait.
 #[utoipa::path(patch, path = "/v1/jobs/{job}", tag = "jobs", security(("token" = [])),
     params(("job" = Uuid, Path, description = "The job.")),
     request_body(content = JobUpdate, example = json!({
@@ -26,7 +27,7 @@ use stowplan_model::Uuid;
         (status = 200, description = "The job.", body = JobDetail),
         (status = 400, description = "Fields that cannot be, all of them named."),
         (status = 404, description = "There is no such job."),
-        (status = 409, description = "It has ended."),
+        (status = 409, description = "It has ended, or no task waits that a hint would be for."),
     ))]
 pub async fn update(
     caller: Caller,

@@ -3,6 +3,7 @@
 
 mod build;
 mod entry;
+mod lower;
 mod reclaim;
 
 use super::quota::{held_by_jobs, queue_of, too_much};
@@ -11,7 +12,13 @@ use crate::amounts::{Amounts, Missing};
 use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
 use entry::Entry;
 pub use entry::share as capacity_share;
+use lower::Lower;
 use std::cmp::Ordering;
+
+/// The switch by which a job is admitted to a queue that is full, as far as
+/// jobs of lower priority in it could be evicted for it. Without it nobody is
+/// ever evicted in a full queue for a job that says what it needs at least.
+pub const ENQUEUE_BY_PRIORITY: &str = "enqueueByPriority";
 
 /// Keeps each queue within its capability, and what is guaranteed to others
 /// free; lets it reclaim what it deserves. In a tree, a queue is held to the
@@ -23,20 +30,25 @@ pub struct Capacity {
     /// deserves.
     ancestor_level: usize,
     queues: Vec<Entry>,
+    /// What jobs of lower priority could yield to those that are to be
+    /// admitted, where that counts.
+    lower: Option<Lower>,
     /// Why the tree is none, if it is none.
     fault: Option<String>,
 }
 
 impl Capacity {
-    /// With `enableHierarchy` and `ancestorReclaimLevel` (0; below 0 is 0) of
-    /// `[batch:capacity]`.
+    /// With `enableHierarchy`, `ancestorReclaimLevel` (0; below 0 is 0) and
+    /// `enqueueByPriority` of `[batch:capacity]`.
     ///
     /// # Errors
     /// An argument that cannot be used.
     pub fn new(setup: &Setup<'_>) -> Result<Self, PluginFault> {
         let level = setup.arguments.number("ancestorReclaimLevel", 0)?.max(0);
+        let by_priority = setup.arguments.switch(ENQUEUE_BY_PRIORITY, false)?;
         Ok(Self {
             hierarchy: setup.hierarchy,
+            lower: by_priority.then(Lower::default),
             ancestor_level: usize::try_from(level).unwrap_or(usize::MAX),
             ..Self::default()
         })
@@ -51,6 +63,14 @@ impl Capacity {
         let own = self.at(queue);
         let above = own.into_iter().flat_map(|own| own.path.iter().rev());
         own.into_iter().chain(above.filter_map(|queue| self.at(*queue)))
+    }
+
+    /// What jobs of lower priority in its queue could yield to a job.
+    fn yielded(&self, state: &State, job: JobIx) -> Amounts {
+        let at = &state[job];
+        let evicts = at.tasks.iter().any(|task| state[*task].may_preempt);
+        let lower = self.lower.as_ref().filter(|_| evicts);
+        lower.map(|lower| lower.than(at.queue, at.priority)).unwrap_or_default()
     }
 
     fn change(&mut self, state: &State, task: TaskIx, change: fn(&mut Amounts, &Amounts)) {
@@ -100,6 +120,9 @@ impl Plugin for Capacity {
     }
 
     fn open(&mut self, state: &State) {
+        if let Some(lower) = &mut self.lower {
+            *lower = Lower::of(state);
+        }
         let built = if self.hierarchy { build::tree(state) } else { Ok(build::flat(state)) };
         match built {
             Ok(queues) => (self.queues, self.fault) = (queues, None),
@@ -177,7 +200,9 @@ impl Plugin for Capacity {
             return Vote::Reject;
         }
         let Some(least) = &at.min_resources else { return Vote::Permit };
-        let admits = |entry: &Entry| entry.books.admits(least, &entry.real_capability);
+        let yielded = self.yielded(state, job);
+        let admits =
+            |entry: &Entry| entry.books.admits_beside(least, &entry.real_capability, &yielded);
         if self.line(at.queue).all(admits) { Vote::Permit } else { Vote::Reject }
     }
 
@@ -190,16 +215,18 @@ impl Plugin for Capacity {
             return Some(fault.clone());
         }
         let least = at.min_resources.as_ref()?;
+        let yielded = self.yielded(state, job);
         let own = self.at(at.queue)?;
         let names = std::iter::once(&at.queue).chain(own.path.iter().rev());
-        let (queue, entry) = names
-            .zip(self.line(at.queue))
-            .find(|(_, entry)| !entry.books.admits(least, &entry.real_capability))?;
+        let (queue, entry) = names.zip(self.line(at.queue)).find(|(_, entry)| {
+            !entry.books.admits_beside(least, &entry.real_capability, &yielded)
+        })?;
         let dims = state.world.dims();
         let short = least.positive().filter_map(|(dim, asked)| {
             let books = &entry.books;
             let (held, promised) = (books.allocated.get(dim), books.inqueue.get(dim));
-            let (limit, spare) = (entry.real_capability.get(dim), books.elastic.get(dim));
+            let spare = books.elastic.get(dim).saturating_add(yielded.get(dim));
+            let limit = entry.real_capability.get(dim);
             (held + promised - spare + asked > limit).then(|| {
                 format!(
                     "of {limit} {} {held} are held and {promised} promised, {asked} are asked for",

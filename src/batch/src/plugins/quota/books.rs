@@ -97,10 +97,16 @@ impl Books {
     /// what is held and promised and without what is held beyond any need.
     #[must_use]
     pub fn admits(&self, least: &Amounts, limit: &Amounts) -> bool {
+        self.admits_beside(least, limit, &Amounts::new())
+    }
+
+    /// The same, where others would yield so much of what is held.
+    #[must_use]
+    pub fn admits_beside(&self, least: &Amounts, limit: &Amounts, yielded: &Amounts) -> bool {
         least.asked().all(|dim| {
             let held = self.allocated.get(dim).saturating_add(self.inqueue.get(dim));
             let sum = least.get(dim).saturating_add(held) - self.elastic.get(dim);
-            sum <= limit.get(dim)
+            sum - yielded.get(dim) <= limit.get(dim)
         })
     }
 

@@ -46,6 +46,8 @@ pub(super) fn compute(case: &UnitCase, engine: &EngineConfig) -> Result<Came, St
             protected: false,
             host: None,
             picks: Picks::new(),
+            nominated: None,
+            hint: None,
         });
     }
     let gang =

@@ -70,4 +70,10 @@ pub fn explanation(answer: &Value) {
     for reason in list(answer, "reasons") {
         outln!("- {}", text(&reason["text"]));
     }
+    for hint in list(answer, "hints") {
+        outln!("- {}", text(&hint["text"]));
+        for dropped in list(hint, "dropped") {
+            outln!("  {}", text(dropped));
+        }
+    }
 }

@@ -1,7 +1,11 @@
 //! `stowplan job submit`.
 
 use super::{
-    super::{fields::resources, queue::print, server::Asked},
+    super::{
+        fields::{list, resources, text},
+        queue::print,
+        server::Asked,
+    },
     show,
 };
 use crate::{exit::Fault, out::outln};
@@ -64,6 +68,9 @@ impl Submit {
         print(&answer, self.asked.format, |job| {
             let made = if self.dry_run { "would be" } else { "is" };
             outln!("job {} {made} {}: {}", show::name(job), job["id"], show::state(job));
+            for warning in list(job, "warnings") {
+                outln!("warning: {}", text(warning));
+            }
         });
         Ok(())
     }

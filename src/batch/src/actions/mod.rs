@@ -8,6 +8,7 @@ mod lines;
 mod preempt;
 mod reclaim;
 mod room;
+mod shuffle;
 mod simulate;
 
 use crate::life::JobPhase;
@@ -20,6 +21,7 @@ pub use enqueue::Enqueue;
 use lines::Lines;
 pub use preempt::Preempt;
 pub use reclaim::Reclaim;
+pub use shuffle::Shuffle;
 use std::collections::BTreeMap;
 
 /// A step of a cycle.
@@ -40,6 +42,7 @@ const ACTIONS: &[Named<Make>] = &[
     Named { name: "backfill", make: |_| Ok(Box::new(Backfill)) },
     Named { name: "preempt", make: |arguments| Ok(Box::new(Preempt::new(arguments)?)) },
     Named { name: "reclaim", make: |_| Ok(Box::new(Reclaim)) },
+    Named { name: "shuffle", make: |_| Ok(Box::new(Shuffle)) },
 ];
 
 /// Why actions cannot be made.
@@ -65,7 +68,10 @@ pub fn actions<'a>(
     let make = |name: &'a str| {
         let entry = find("action", ACTIONS, name)?;
         let given = arguments.get(name).cloned().unwrap_or_default();
-        Ok((entry.make)(&Arguments::new(entry.name, given))?)
+        let arguments = Arguments::new(entry.name, given);
+        let action = (entry.make)(&arguments)?;
+        arguments.check_names()?;
+        Ok(action)
     };
     names.into_iter().map(make).collect()
 }

@@ -126,7 +126,7 @@ fn may_preempt_again(session: &mut Session<'_>, task: TaskIx) -> bool {
 /// Hosts by their scores, the best first, the own shard before all others.
 fn ranked(session: &Session<'_>, task: TaskIx, hosts: Vec<HostIx>) -> Vec<HostIx> {
     let state = &session.state;
-    let scores = scores(state, &session.tiers, state[task].shape, &hosts);
+    let scores = scores(state, &session.tiers, task, &hosts);
     let mut ranked: Vec<(HostIx, f64)> = hosts.into_iter().zip(scores).collect();
     let foreign = |host: HostIx| state.shard.as_ref().is_some_and(|s| !s.hosts.contains(host));
     ranked.sort_by(|a, b| foreign(a.0).cmp(&foreign(b.0)).then_with(|| b.1.total_cmp(&a.1)));

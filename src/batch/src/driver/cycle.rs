@@ -5,18 +5,21 @@ use super::commits::LedgerCommits;
 use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
 use crate::plugins::{PluginFault, completed, tiers};
-use crate::session::{Session, SessionOptions, Tiers, Verdict};
+use crate::session::{Diary, Session, SessionOptions, Tiers, Verdict};
 use crate::store::{SpecCache, load, record_verdicts};
 use std::convert::Infallible;
 use std::sync::Arc;
 use stowplan_config::{BatchTotal, Settings};
 use stowplan_engine::config::EngineConfig;
 use stowplan_ledger::{Image, Ledger};
+use stowplan_model::Micros;
 use thiserror::Error;
 use tokio::runtime::Handle;
 
 /// The action that admits jobs; without it allocate does.
 const ENQUEUE: &str = "enqueue";
+/// The action that has something to do when no task waits, too.
+const SHUFFLE: &str = "shuffle";
 
 /// All that a cycle is made with: dimensions, actions, plugins, as configured.
 pub struct Plant {
@@ -27,6 +30,7 @@ pub struct Plant {
     pub(crate) shares: BatchTotal,
     /// How long nominations hold, in microseconds.
     keep: i64,
+    shuffles: bool,
 }
 
 /// Settings that no cycle can run with.
@@ -62,6 +66,7 @@ impl Plant {
             actions: actions(batch.actions.iter().map(String::as_str), &settings.batch_plugins)?,
             tiers: tiers(settings, &EngineConfig::from(settings))?,
             shares: batch.total,
+            shuffles: batch.actions.iter().any(|action| action == SHUFFLE),
             keep: i64::try_from(batch.nomination_timeout.as_micros()).unwrap_or(i64::MAX),
             options: SessionOptions {
                 commit_retries: batch.commit_retries,
@@ -70,6 +75,21 @@ impl Plant {
             },
         })
     }
+}
+
+impl Plant {
+    /// Whether a cycle has something to do even if no task waits.
+    #[must_use]
+    pub fn is_due(&self, now: Micros, memory: &Memory) -> bool {
+        self.shuffles && !self.tiers.shufflers(now, &memory.diary).is_empty()
+    }
+}
+
+/// What one cycle leaves to the next.
+#[derive(Debug, Default)]
+pub struct Memory {
+    specs: SpecCache,
+    diary: Diary,
 }
 
 /// A cycle about to run.
@@ -99,7 +119,7 @@ impl Cycle {
 
     /// Runs it on an image. What it says of jobs is written as far as it is
     /// news.
-    pub async fn run(self, image: Arc<Image>, cache: SpecCache) -> (SpecCache, CycleReport) {
+    pub async fn run(self, image: Arc<Image>, memory: Memory) -> (Memory, CycleReport) {
         let (ledger, clock) = (self.ledger.clone(), self.clock.clone());
         let cycle = image.seq();
         let request_id = format!("batch-cycle-{cycle}");
@@ -108,9 +128,10 @@ impl Cycle {
         let commits = LedgerCommits::new(self.ledger, self.clock, runtime, &request_id, plant.keep);
         let now = clock();
         let ran = tokio::task::spawn_blocking(move || {
-            let mut cache = cache;
+            let Memory { mut specs, diary } = memory;
             let mut commits = commits;
-            let loaded = load(&image, &plant.dims, plant.shares, &mut cache, now);
+            let mut loaded = load(&image, &plant.dims, plant.shares, &mut specs, now);
+            loaded.state.diary = diary;
             let mut session = Session::open(loaded.state, plant.tiers, plant.options, &mut commits);
             for action in &plant.actions {
                 action.run(&mut session);
@@ -119,16 +140,16 @@ impl Cycle {
             let mut verdicts = closed.verdicts;
             verdicts.extend(loaded.unreadable);
             let report = CycleReport { cycle, binds: closed.binds, refusals: commits.refusals() };
-            (cache, verdicts, report)
+            (Memory { specs, diary: closed.state.diary }, verdicts, report)
         });
         match ran.await {
-            Ok((cache, verdicts, report)) => {
+            Ok((memory, verdicts, report)) => {
                 say(&ledger, verdicts, &request_id, clock).await;
-                (cache, report)
+                (memory, report)
             }
             Err(error) => {
                 tracing::error!(%error, cycle, "a batch cycle broke off");
-                (SpecCache::default(), CycleReport { cycle, ..CycleReport::default() })
+                (Memory::default(), CycleReport { cycle, ..CycleReport::default() })
             }
         }
     }

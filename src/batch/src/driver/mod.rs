@@ -9,9 +9,9 @@ mod commits;
 mod cycle;
 mod sweeping;
 
-pub use cycle::{Cycle, CycleReport, Plant, PlantFault};
+pub use cycle::{Cycle, CycleReport, Memory, Plant, PlantFault};
 
-use crate::store::{SpecCache, has_work, seed};
+use crate::store::{has_work, seed};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ pub async fn run(
     mut stop: watch::Receiver<bool>,
 ) {
     let mut head = ledger.watch();
-    let mut cache = SpecCache::default();
+    let mut memory = Memory::default();
     let mut known_fault = String::new();
     let mut sweeper = sweeping::Sweeper::default();
     loop {
@@ -80,7 +80,7 @@ pub async fn run(
             Ok(plant) => {
                 known_fault.clear();
                 head.borrow_and_update();
-                cache = turn(&ledger, plant, &clock, cache).await;
+                memory = turn(&ledger, plant, &clock, memory).await;
             }
             Err(fault) => {
                 let fault = fault.to_string();
@@ -108,14 +108,14 @@ pub async fn run(
     }
 }
 
-/// One turn: runs a cycle if a task waits.
-async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, cache: SpecCache) -> SpecCache {
-    let image = ledger.image();
-    if !has_work(&image, clock()) {
-        return cache;
+/// One turn: runs a cycle if a task waits, or something is done once in a while.
+async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, memory: Memory) -> Memory {
+    let (image, now) = (ledger.image(), clock());
+    if !has_work(&image, now) && !plant.is_due(now, &memory) {
+        return memory;
     }
     let cycle = Cycle::new(ledger.clone(), plant, clock.clone());
-    let (cache, report) = cycle.run(image, cache).await;
+    let (memory, report) = cycle.run(image, memory).await;
     if report.binds > 0 || report.refusals > 0 {
         tracing::info!(
             cycle = report.cycle,
@@ -124,5 +124,5 @@ async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, cache: SpecCache) ->
             "batch cycle"
         );
     }
-    cache
+    memory
 }

@@ -21,6 +21,9 @@ use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_model::{Micros, Uuid};
 use utoipa::ToSchema;
 
+/// The plugin that holds projects to their quotas.
+const RESOURCE_QUOTA: &str = "resourcequota";
+
 /// One reason why a job waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Reason {
@@ -222,7 +225,8 @@ impl<'a> Inquiry<'a> {
         let admitted = phase == JobPhase::Pending;
         let texts = limits::shortfalls(&standing, &self.plant.dims, &row.queue, &asked, admitted);
         reasons.extend(texts.into_iter().map(|text| Reason::new("queue_limit", text)));
-        if let Ok(quota) = quota(self.image, &row.namespace) {
+        let enforced = self.tiers().names().any(|plugin| plugin == RESOURCE_QUOTA);
+        if enforced && let Ok(quota) = quota(self.image, &row.namespace) {
             let texts = limits::over_quota(self.image, &self.plant.dims, &quota, &asked);
             reasons.extend(texts.into_iter().map(|text| Reason::new("quota", text)));
         }

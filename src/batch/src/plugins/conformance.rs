@@ -16,7 +16,7 @@ impl Plugin for Conformance {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::Preemptable, Point::Reclaimable]
+        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks]
     }
 
     fn preemptable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
@@ -25,5 +25,9 @@ impl Plugin for Conformance {
 
     fn reclaimable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
         Some(unprotected(state, tasks))
+    }
+
+    fn lets_go(&mut self, state: &State, victims: Vec<TaskIx>) -> Vec<TaskIx> {
+        unprotected(state, &victims)
     }
 }

@@ -6,7 +6,8 @@ const UNITS: [(&str, f64); 6] =
 
 /// The microseconds of a duration; none when the text is none. It may be
 /// negative, and has a unit behind every number.
-pub(super) fn duration(text: &str) -> Option<i64> {
+#[must_use]
+pub fn duration(text: &str) -> Option<i64> {
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
         None => (1.0, text.strip_prefix('+').unwrap_or(text)),

@@ -3,36 +3,53 @@
 mod affinity;
 mod arguments;
 mod binpack;
+mod budget;
 mod capacity;
+mod cdp;
 mod conformance;
 mod drf;
 mod duration;
 mod gang;
+mod nodegroup;
 mod nodeorder;
 mod overcommit;
+mod pdb;
 mod predicates;
 mod priority;
 mod proportion;
+mod proportional;
 mod quota;
+mod resourcequota;
 mod sla;
+mod strategy;
+mod task_topology;
+mod tdm;
 
 use crate::registry::{Named, UnknownName, find};
 use crate::session::{Plugin, Point, Seat, Tiers};
 pub use arguments::{ArgumentFault, Arguments};
 pub use binpack::Binpack;
 pub use capacity::Capacity;
+pub use cdp::{COOLDOWN_TIME, Cdp};
 pub use conformance::Conformance;
 pub use drf::Drf;
+pub use duration::duration;
 pub use gang::Gang;
+pub use nodegroup::NodeGroup;
 pub use nodeorder::NodeOrder;
 pub use overcommit::Overcommit;
+pub use pdb::Pdb;
 pub use predicates::Predicates;
 pub use priority::Priority;
 pub use proportion::Proportion;
+pub use resourcequota::ResourceQuota;
 pub use sla::Sla;
 use std::collections::BTreeMap;
 use stowplan_config::Settings;
 use stowplan_engine::config::EngineConfig;
+pub use strategy::{ResourceStrategyFit, own_strategy_fault};
+pub use task_topology::{TaskTopology, topology_fault};
+pub use tdm::{PREEMPTABLE, REVOCABLE_ZONE, Tdm};
 
 /// What plugins are made from.
 pub struct Setup<'a> {
@@ -59,6 +76,16 @@ const PLUGINS: &[Named<Make>] = &[
     Named { name: "capacity", make: |setup| Ok(Box::new(Capacity::new(setup)?)) },
     Named { name: "nodeorder", make: |setup| Ok(Box::new(NodeOrder::new(setup)?)) },
     Named { name: "binpack", make: |setup| Ok(Box::new(Binpack::new(setup)?)) },
+    Named { name: "nodegroup", make: |setup| Ok(Box::new(NodeGroup::new(setup)?)) },
+    Named {
+        name: "resource-strategy-fit",
+        make: |setup| Ok(Box::new(ResourceStrategyFit::new(setup)?)),
+    },
+    Named { name: "task-topology", make: |setup| Ok(Box::new(TaskTopology::new(setup)?)) },
+    Named { name: "tdm", make: |setup| Ok(Box::new(Tdm::new(setup)?)) },
+    Named { name: "resourcequota", make: |_| Ok(Box::new(ResourceQuota::default())) },
+    Named { name: "pdb", make: |_| Ok(Box::new(Pdb)) },
+    Named { name: "cdp", make: |_| Ok(Box::new(Cdp)) },
 ];
 
 /// Single rules of plugins, as recorded cases ask for them.
@@ -101,7 +128,9 @@ pub fn seat(
         }
     }
     let setup = Setup { engine, arguments, hierarchy };
-    Ok(Seat::new((entry.make)(&setup)?, |point| points.contains(&point)))
+    let plugin = (entry.make)(&setup)?;
+    setup.arguments.check_names()?;
+    Ok(Seat::new(plugin, |point| points.contains(&point)))
 }
 
 /// Arguments that the service gives plugins unless `[batch:<plugin>]` says

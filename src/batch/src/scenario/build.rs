@@ -8,9 +8,11 @@ use super::task::TaskInput;
 use crate::amounts::{Amounts, DimIx, Dims};
 use crate::life::JobPhase;
 use crate::session::{
-    Census, Job, JobIx, Queue, QueueIx, Role, Shape, Shard, State, Task, task_number,
+    Budget, Census, Job, JobIx, Queue, QueueIx, Quota, Role, Shape, Shard, State, Task, host_notes,
+    task_number,
 };
 use crate::world::Picks;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_config::Settings;
 use stowplan_engine::{Hint, HostIx, HostSet};
@@ -31,8 +33,10 @@ pub(super) fn state(cluster: &Cluster, settings: &Settings) -> Result<State, Bat
     let now = cluster.now.map_or(NO_TIME, seconds);
     let labels_matter = all_tasks(cluster).any(TaskInput::looks_at_tasks);
     let state = State::new(world(cluster, &dims, now)?, now);
-    let mut builder = Builder { state, dims, cluster, labels_matter };
+    let queues_differ = cluster.queues.iter().any(QueueInput::keeps_to_groups);
+    let mut builder = Builder { state, dims, cluster, labels_matter, queues_differ };
     builder.shard();
+    builder.quotas()?;
     for queue in &cluster.queues {
         builder.queue(queue)?;
     }
@@ -50,7 +54,10 @@ fn all_tasks(cluster: &Cluster) -> impl Iterator<Item = &TaskInput> {
 fn all_amounts(cluster: &Cluster) -> impl Iterator<Item = &AmountsInput> {
     let queues = cluster.queues.iter();
     let nodes = cluster.nodes.iter().map(|node| &node.allocatable);
+    let quotas = cluster.resource_quotas.iter().flat_map(|quota| [&quota.hard, &quota.used]);
     nodes
+        .chain(quotas)
+        .chain(cluster.queues.iter().flat_map(|queue| queue.node_group_limits.values()))
         .chain(queues.flat_map(|q| [&q.capability, &q.deserved, &q.guarantee.resource]))
         .chain(cluster.jobs.iter().filter_map(|job| job.min_resources.as_ref()))
         .chain(all_tasks(cluster).map(|task| &task.requests))
@@ -71,6 +78,8 @@ struct Builder<'a> {
     cluster: &'a Cluster,
     /// Whether any task looks at the labels of others.
     labels_matter: bool,
+    /// Whether queues differ in the hosts that they may use.
+    queues_differ: bool,
 }
 
 impl Builder<'_> {
@@ -93,6 +102,27 @@ impl Builder<'_> {
         input.charged(&self.dims).map_err(|fault| BatchFailure::Input(format!("{of}: {fault}")))
     }
 
+    fn quotas(&mut self) -> Result<(), BatchFailure> {
+        for input in &self.cluster.resource_quotas {
+            let of = |field: &str| format!("quota of namespace {:?}, {field}", input.namespace);
+            let used = self.amounts(&of("used"), &input.used)?;
+            self.state.quotas.push(Quota {
+                project: input.namespace.clone(),
+                hard: self.limits(&of("hard"), &input.hard)?,
+                used: Some(used),
+            });
+        }
+        Ok(())
+    }
+
+    /// Limits in the dimensions that are named, in quanta, rounded down.
+    fn limits(&self, of: &str, input: &AmountsInput) -> Result<Vec<(DimIx, i64)>, BatchFailure> {
+        let amounts = input.whole(&self.dims);
+        let amounts = amounts.map_err(|fault| BatchFailure::Input(format!("{of}: {fault}")))?;
+        let named = |dim: &DimIx| input.0.contains_key(self.dims.name(*dim));
+        Ok(amounts.iter().filter(|(dim, _)| named(dim)).collect())
+    }
+
     fn queue(&mut self, input: &QueueInput) -> Result<(), BatchFailure> {
         let state = input.state.as_deref();
         let of = |field: &str| format!("queue {:?}, {field}", input.name);
@@ -110,10 +140,23 @@ impl Builder<'_> {
             parent: input.parent.clone(),
             hierarchy: input.hierarchy.clone(),
             hierarchy_weights: input.hierarchy_weights.clone(),
+            groups: input.affinity.clone().map(Arc::new),
+            group_limits: self.group_limits(input)?,
             ..Queue::named(&input.name)
         };
         self.state.add_queue(queue);
         Ok(())
+    }
+
+    fn group_limits(
+        &self,
+        input: &QueueInput,
+    ) -> Result<BTreeMap<String, Vec<(DimIx, i64)>>, BatchFailure> {
+        let limits = input.node_group_limits.iter().map(|(group, amounts)| {
+            let of = format!("queue {:?}, node_group_limits.{group}", input.name);
+            Ok((group.clone(), self.limits(&of, amounts)?))
+        });
+        limits.collect()
     }
 
     fn job(&mut self, input: &JobInput) -> Result<(), BatchFailure> {
@@ -145,6 +188,7 @@ impl Builder<'_> {
             min_available: input.min_member,
             min_resources,
             annotations: Arc::new(input.annotations.clone()),
+            budget: Budget::of_annotations(&input.annotations),
             listed: queue.is_some(),
             roles: names.iter().map(role).collect(),
             ..Job::named(uuid("job", &id), id, queue.unwrap_or(QueueIx(0)))
@@ -199,6 +243,8 @@ impl Builder<'_> {
             tolerations: Arc::new(input.tolerations.clone()),
             wishes: wishes.then(|| Arc::new(input.wishes())),
             hint: hint.map(Arc::new).or(of_job),
+            queue: self.queues_differ.then_some(self.state[job].queue),
+            notes: host_notes(&input.annotations),
         });
         let nominated = input.nominated_node.as_deref().and_then(|name| self.host(name));
         let id = input.id();
@@ -218,6 +264,8 @@ impl Builder<'_> {
             may_preempt: input.may_preempt()
                 && (input.nominated_node.is_none() || nominated.is_some()),
             protected,
+            notes: Arc::new(input.notes()),
+            started: input.started.map(seconds),
             host,
             picks: Picks::new(),
             nominated,

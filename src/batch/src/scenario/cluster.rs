@@ -2,6 +2,7 @@
 
 use super::amounts::AmountsInput;
 use super::task::TaskInput;
+use crate::session::NodeGroups;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -31,9 +32,9 @@ pub(super) struct Cluster {
     /// Network domains. No plugin looks at them yet.
     #[serde(default, rename = "hyper_nodes")]
     _hyper_nodes: Vec<Value>,
-    /// Quotas of namespaces. No plugin looks at them yet.
-    #[serde(default, rename = "resource_quotas")]
-    _resource_quotas: Vec<Value>,
+    /// Quotas of namespaces.
+    #[serde(default)]
+    pub(super) resource_quotas: Vec<QuotaInput>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -75,9 +76,32 @@ pub(super) struct QueueInput {
     pub(super) hierarchy: String,
     #[serde(default)]
     pub(super) hierarchy_weights: String,
-    /// Groups of nodes. No plugin looks at them yet.
-    #[serde(default, rename = "affinity")]
-    _affinity: Option<Value>,
+    /// Groups of nodes.
+    #[serde(default)]
+    pub(super) affinity: Option<NodeGroups>,
+    /// Limits by group of nodes.
+    #[serde(default)]
+    pub(super) node_group_limits: BTreeMap<String, AmountsInput>,
+}
+
+impl QueueInput {
+    /// Whether it says which hosts it may use.
+    pub(super) fn keeps_to_groups(&self) -> bool {
+        self.affinity.is_some() || !self.node_group_limits.is_empty()
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct QuotaInput {
+    pub(super) namespace: String,
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
+    pub(super) hard: AmountsInput,
+    /// What counts already; nothing unless it is said, for recorded tasks do
+    /// not count.
+    #[serde(default)]
+    pub(super) used: AmountsInput,
 }
 
 const fn one() -> i64 {

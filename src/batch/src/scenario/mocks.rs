@@ -20,8 +20,7 @@ pub(super) struct Mock {
     /// The nodes that a plan for the whole job gives tasks.
     plan: BTreeMap<String, String>,
     /// Tasks that the action shuffle would evict.
-    #[serde(rename = "victims")]
-    _victims: Vec<String>,
+    victims: Vec<String>,
 }
 
 /// A task that fails on a host that holds the other, unless that is leaving.
@@ -46,7 +45,7 @@ impl Plugin for Told {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::JobEnqueued, Point::Predicate]
+        &[Point::JobEnqueued, Point::Predicate, Point::VictimTasks]
     }
 
     fn job_enqueueable(&self, state: &State, job: JobIx) -> Vote {
@@ -60,6 +59,15 @@ impl Plugin for Told {
     fn planned(&self, state: &State, task: TaskIx) -> Option<HostIx> {
         let node = self.0.plan.get(&state[task].name)?;
         state.world.hosts_named(&node.to_lowercase()).first().copied()
+    }
+
+    fn victim_tasks(&mut self, state: &State, running: &[TaskIx]) -> Vec<TaskIx> {
+        let is_named = |task: &TaskIx| self.0.victims.contains(&state[*task].name);
+        running.iter().copied().filter(is_named).collect()
+    }
+
+    fn victim_period(&self) -> Option<i64> {
+        Some(0)
     }
 
     fn predicates(

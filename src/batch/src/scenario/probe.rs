@@ -15,7 +15,7 @@ pub(super) struct Probed {
     pub(super) scores: ByNode<f64>,
     /// What predicates say of every task on every node.
     pub(super) statuses: ByNode<&'static str>,
-    /// Whether each job would be admitted, once all were reported as admitted.
+    /// Whether each job would be admitted as things stand.
     pub(super) enqueueable: BTreeMap<String, bool>,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn ask(session: &mut Session<'_>) -> Result<Probed, BatchFailure> {
     for task in tasks {
         let state = &session.state;
         let id = state[task].name.clone();
-        let all = scores(state, &session.tiers, state[task].shape, &hosts);
+        let all = scores(state, &session.tiers, task, &hosts);
         let by_node = hosts.iter().zip(all).map(|(host, score)| (name(state, *host), score));
         probed.scores.insert(id.clone(), by_node.collect());
         let mut statuses = BTreeMap::new();
@@ -38,9 +38,6 @@ pub(super) fn ask(session: &mut Session<'_>) -> Result<Probed, BatchFailure> {
             statuses.insert(name(&session.state, host), word(verdict));
         }
         probed.statuses.insert(id, statuses);
-    }
-    for &job in &jobs {
-        session.tiers.job_enqueued(&session.state, job);
     }
     for job in jobs {
         let admitted = session.tiers.job_enqueueable(&session.state, job);

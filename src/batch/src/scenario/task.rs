@@ -30,6 +30,9 @@ pub(super) struct TaskInput {
     pub(super) annotations: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) hint: Option<Hint>,
+    /// Seconds since the epoch.
+    #[serde(default)]
+    pub(super) started: Option<f64>,
     #[serde(default)]
     pub(super) node_selector: BTreeMap<String, String>,
     #[serde(default)]
@@ -143,6 +146,13 @@ impl TaskInput {
 
     pub(super) fn may_preempt(&self) -> bool {
         self.preemption_policy.as_deref() != Some("Never")
+    }
+
+    /// Its annotations and, for keys that these have not, its labels.
+    pub(super) fn notes(&self) -> BTreeMap<String, String> {
+        let mut notes = self.labels.clone();
+        notes.extend(self.annotations.clone());
+        notes
     }
 
     /// Whether it asks anything of or about other tasks.

@@ -19,6 +19,24 @@ pub struct Plan {
     pub nominations: Vec<Nomination>,
 }
 
+impl Plan {
+    /// Whether tasks leave for nobody in particular (action shuffle).
+    #[must_use]
+    pub fn is_shuffle(&self) -> bool {
+        self.binds.is_empty() && self.nominations.is_empty() && !self.evicts.is_empty()
+    }
+
+    /// A word for what it does.
+    #[must_use]
+    pub fn outcome(&self) -> &'static str {
+        match self.evicts.is_empty() {
+            true => "placed",
+            false if self.is_shuffle() => "evicted",
+            false => "nominated",
+        }
+    }
+}
+
 /// A task that has to leave its host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evict {

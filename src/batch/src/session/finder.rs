@@ -8,7 +8,7 @@
 
 use super::hint::{First, try_preferred};
 use super::index::Index;
-use super::objects::ShapeIx;
+use super::objects::{ShapeIx, TaskIx};
 use super::plugin::{HostVerdict, NodePredicate};
 use super::scoring::{best_of, score};
 use super::state::State;
@@ -59,7 +59,7 @@ impl Finder {
         Self { entries: HashMap::new() }
     }
 
-    /// The host for a task of a shape: the planned one, the nominated one, the
+    /// The host for a task: the planned one, the nominated one, the
     /// first preferred one with room now, or else the best of all.
     ///
     /// # Errors
@@ -68,9 +68,10 @@ impl Finder {
         &mut self,
         state: &State,
         tiers: &Tiers,
-        shape: ShapeIx,
+        task: TaskIx,
         first: First,
     ) -> Result<Found, Fault> {
+        let shape = state[task].shape;
         let entry = self.entry(state, tiers, shape)?;
         let hint = state[shape].hint.as_deref();
         if let Some(host) = first.planned {
@@ -92,9 +93,10 @@ impl Finder {
                 return Ok(Found { place: Some(Place::Now(host)), hint: outcome });
             }
         }
-        let place = entry.best(state, tiers, shape)?;
+        let place = entry.best(state, tiers, task)?;
         Ok(Found { place, hint: outcome })
     }
+
     /// Hosts that a shape could go to if others left them, in order of name.
     ///
     /// # Errors
@@ -185,15 +187,18 @@ impl Judged {
         Ok(Self { predicates, passing, index })
     }
 
-    /// The best host for a shape: of those with room now, else of those that
-    /// will have room; the first by name of equals.
+    /// The best host for a task of the shape: of those with room now, else of
+    /// those that will have room; the first by name of equals.
     fn best(
         &mut self,
         state: &State,
         tiers: &Tiers,
-        shape: ShapeIx,
+        task: TaskIx,
     ) -> Result<Option<Place>, Fault> {
-        if let Some(mut index) = self.index.take() {
+        let shape = state[task].shape;
+        // What is scored for this task alone is not what the shape is indexed by.
+        let alike = tiers.task_scores(state, task).next().is_none();
+        if alike && let Some(mut index) = self.index.take() {
             let caught_up = index.catch_up(state, |host| self.score_now(state, tiers, shape, host));
             let best = index.first_best().and_then(|rank| state.world.order().get(rank).copied());
             self.index = Some(index);
@@ -206,7 +211,7 @@ impl Judged {
             }
         }
         for (hosts, now) in self.candidates(state, shape)? {
-            if let Some(host) = best_of(state, tiers, shape, &hosts) {
+            if let Some(host) = best_of(state, tiers, task, &hosts) {
                 return Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }));
             }
         }

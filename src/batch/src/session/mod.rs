@@ -3,17 +3,20 @@
 //! A session knows no clock, no randomness and no database: what it decides it
 //! hands over through [`Commits`], and time is a number it was given.
 
+mod budget;
 mod census;
 mod close;
 mod commits;
 mod explain;
 mod finder;
+mod groups;
 mod heap;
 mod hint;
 mod index;
 mod objects;
 mod plugin;
 mod point;
+mod quota;
 mod scoring;
 mod selector;
 mod shape;
@@ -23,20 +26,26 @@ mod tiers;
 mod victims;
 mod votes;
 
+pub use budget::{BUDGET_KEYS, Budget, TASK_COUNT, TaskCount};
 pub use census::{Census, Status};
 pub use close::{Closed, Condition, ConditionKind, Verdict};
 pub use commits::{Bind, Commits, Evict, Nomination, Outcome, Plan, Refused, Take};
 pub use explain::why_not;
 pub use finder::Place;
+pub use groups::NodeGroups;
 pub use heap::Heap;
 pub use hint::preferred;
 pub use objects::{Job, JobIx, Queue, QueueIx, Role, ShapeIx, Task, TaskIx};
 pub use plugin::{HostVerdict, NodePredicate, Objection, Plugin, Score, SetScore, Vote};
 pub use point::Point;
+pub use quota::Quota;
 pub use scoring::scores;
 pub use selector::{Expression, Labels, NodeTerm, Operator, Selector};
-pub use shape::{HostPort, Shape, Spread, TaskTerm, Toleration, TolerationOperator, Wishes};
-pub use state::{Shard, State};
+pub use shape::{
+    HOST_NOTES, HostPort, Shape, Spread, TaskTerm, Toleration, TolerationOperator, Wishes,
+    host_notes,
+};
+pub use state::{Diary, Shard, State};
 pub use statement::Statement;
 pub use tiers::{Seat, Tiers, task_number};
 pub use votes::{Ballot, Disagreement, Eviction, elect};
@@ -129,13 +138,12 @@ impl<'a> Session<'a> {
     /// # Errors
     /// A task or host that cannot be judged.
     pub fn best_host(&mut self, task: TaskIx) -> Result<Option<Place>, Fault> {
-        let shape = self.state[task].shape;
         let first = First {
             planned: self.tiers.planned(&self.state, task),
             nominated: self.state[task].nominated,
             max_hint_nodes: self.options.max_hint_nodes,
         };
-        let found = self.finder.find(&self.state, &self.tiers, shape, first)?;
+        let found = self.finder.find(&self.state, &self.tiers, task, first)?;
         self.state.note_hint(task, found.hint);
         Ok(found.place)
     }

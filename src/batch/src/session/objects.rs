@@ -1,7 +1,9 @@
 //! Queues, jobs and tasks as a session knows them.
 
+use super::budget::Budget;
 use super::census::{Census, Status};
-use crate::amounts::Amounts;
+use super::groups::NodeGroups;
+use crate::amounts::{Amounts, DimIx};
 use crate::life::JobPhase;
 use crate::world::Picks;
 use std::collections::BTreeMap;
@@ -65,6 +67,12 @@ pub struct Queue {
     pub hierarchy: String,
     /// The weights along that path, such as `1/2/8`.
     pub hierarchy_weights: String,
+    /// The groups of hosts that it may use; none: as the queue above it, or
+    /// nothing is said.
+    pub groups: Option<Arc<NodeGroups>>,
+    /// What it may hold at most in single groups of hosts, in the dimensions
+    /// that are named.
+    pub group_limits: BTreeMap<String, Vec<(DimIx, i64)>>,
 }
 
 impl Queue {
@@ -84,6 +92,8 @@ impl Queue {
             parent: None,
             hierarchy: String::new(),
             hierarchy_weights: String::new(),
+            groups: None,
+            group_limits: BTreeMap::new(),
         }
     }
 }
@@ -110,6 +120,9 @@ pub struct Job {
     pub min_resources: Option<Amounts>,
     /// Free texts that plugins read.
     pub annotations: Arc<BTreeMap<String, String>>,
+    /// How many of its tasks others may take off their hosts; none: nothing is
+    /// said.
+    pub budget: Option<Budget>,
     /// Whether actions see it. One that is not listed only keeps its hosts'
     /// room: its queue is not known.
     pub listed: bool,
@@ -145,6 +158,7 @@ impl Job {
             min_available: 0,
             min_resources: None,
             annotations: Arc::default(),
+            budget: None,
             listed: true,
             roles: Vec::new(),
             tasks: Vec::new(),
@@ -155,6 +169,12 @@ impl Job {
             refusals: 0,
             refusal: None,
         }
+    }
+
+    /// Its namespace, which is its project.
+    #[must_use]
+    pub fn namespace(&self) -> &str {
+        self.name.split_once('/').map_or("", |(namespace, _)| namespace)
     }
 
     /// The sum of the minima of its roles.
@@ -205,6 +225,11 @@ pub struct Task {
     pub may_preempt: bool,
     /// Whether nothing at all may take it off its host.
     pub protected: bool,
+    /// Free texts that plugins read: its role's annotations and, where these do
+    /// not say the same key, labels.
+    pub notes: Arc<BTreeMap<String, String>>,
+    /// Since when it runs, as far as that is known.
+    pub started: Option<Micros>,
     /// Its host.
     pub host: Option<HostIx>,
     /// What it took in this cycle, and from where.

@@ -233,6 +233,30 @@ pub trait Plugin: Send {
         Vec::new()
     }
 
+    /// Its score of hosts for one task, where it is not the same for all tasks
+    /// of a shape; none that would be the same for all hosts.
+    fn task_score(&self, _state: &State, _task: TaskIx) -> Option<Box<dyn SetScore>> {
+        None
+    }
+
+    /// Which of the running tasks should leave their hosts, whoever comes after
+    /// them (action shuffle).
+    fn victim_tasks(&mut self, _state: &State, _running: &[TaskIx]) -> Vec<TaskIx> {
+        Vec::new()
+    }
+
+    /// How many microseconds must have passed before it is asked for such tasks
+    /// again; none: it never names any.
+    fn victim_period(&self) -> Option<i64> {
+        None
+    }
+
+    /// Which of the tasks that other plugins want to leave may do so, in the
+    /// order given (action shuffle).
+    fn lets_go(&mut self, _state: &State, victims: Vec<TaskIx>) -> Vec<TaskIx> {
+        victims
+    }
+
     /// A task has got a host, for now.
     fn allocated(&mut self, _state: &State, _task: TaskIx) {}
 

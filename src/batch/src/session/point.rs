@@ -62,6 +62,9 @@ points! {
     Preemptable = "enablePreemptable", "preemptable";
     /// Which tasks of other queues may leave for a task: votes on victims.
     Reclaimable = "enableReclaimable", "reclaimable";
+    /// Which running tasks should leave whoever comes after them: all that any
+    /// plugin of the first tier with an answer names; and which of them may not.
+    VictimTasks = "enabledVictim", "victim";
 }
 
 impl Point {

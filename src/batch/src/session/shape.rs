@@ -1,5 +1,6 @@
 //! Shapes: all of a request that hosts are judged by.
 
+use super::objects::QueueIx;
 use super::selector::{NodeTerm, Selector};
 use crate::amounts::Amounts;
 use std::collections::BTreeMap;
@@ -22,6 +23,28 @@ pub struct Shape {
     /// Hosts that it must or would rather have, and whatever else its
     /// scheduling hint tells plugins; none for most.
     pub hint: Option<Arc<Hint>>,
+    /// Its queue, where queues differ in the hosts that they may use.
+    pub queue: Option<QueueIx>,
+    /// Annotations by which plugins judge hosts ([`HOST_NOTES`]).
+    pub notes: Arc<BTreeMap<String, String>>,
+}
+
+/// Annotations of tasks by which plugins judge hosts. All others make no
+/// difference between shapes.
+pub const HOST_NOTES: &[&str] = &[
+    "volcano.sh/revocable-zone",
+    "volcano.sh/preemptable",
+    "volcano.sh/numa-topology-policy",
+    "volcano.sh/resource-strategy-scoring-type",
+    "volcano.sh/resource-strategy-weight",
+];
+
+/// Those of a task's annotations by which plugins judge hosts.
+#[must_use]
+pub fn host_notes(annotations: &BTreeMap<String, String>) -> Arc<BTreeMap<String, String>> {
+    let known = |key: &&&str| annotations.contains_key(**key);
+    let keys = HOST_NOTES.iter().filter(known);
+    Arc::new(keys.map(|key| ((*key).to_owned(), annotations[*key].clone())).collect())
 }
 
 /// What a few tasks ask besides: which hosts, near whom, far from whom. Other

@@ -5,11 +5,12 @@ mod steps;
 
 use super::census::{Census, Status};
 use super::objects::{Job, JobIx, Queue, QueueIx, ShapeIx, Task, TaskIx};
+use super::quota::Quota;
 use super::shape::Shape;
 use crate::amounts::{Amounts, DimIx, Dims, Quantity};
 use crate::world::World;
 use foldhash::{HashMap, HashMapExt};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Index;
 use stowplan_engine::hint::HintOutcome;
 use stowplan_engine::{HostIx, HostSet, HostView};
@@ -23,6 +24,10 @@ pub struct Shard {
     /// Whether all others are forbidden, or only the last choice.
     pub hard: bool,
 }
+
+/// When things that are done once in a while were last done, by the name of the
+/// plugin that asks for them.
+pub type Diary = BTreeMap<&'static str, Micros>;
 
 /// All that plugins and actions look at.
 #[derive(Clone, Debug)]
@@ -45,6 +50,10 @@ pub struct State {
     foreign: Amounts,
     /// The hosts that this scheduler should keep to.
     pub shard: Option<Shard>,
+    /// Quotas of projects.
+    pub quotas: Vec<Quota>,
+    /// What earlier cycles have left to remember.
+    pub diary: Diary,
     /// Tasks that took room in this session, whatever became of it.
     placed: BTreeSet<TaskIx>,
     /// Tasks that were evicted in this session.
@@ -60,6 +69,8 @@ impl State {
             paddings: Vec::new(),
             foreign: Amounts::new(),
             shard: None,
+            quotas: Vec::new(),
+            diary: Diary::new(),
             world,
             now,
             queues: Vec::new(),

@@ -223,6 +223,15 @@ impl Tiers {
         self.at(Point::NodeOrder).flat_map(|plugin| plugin.set_scores(state, shape)).collect()
     }
 
+    /// The scores of hosts that are for one task alone.
+    pub fn task_scores(
+        &self,
+        state: &State,
+        task: TaskIx,
+    ) -> impl Iterator<Item = Box<dyn SetScore>> {
+        self.at(Point::NodeOrder).filter_map(move |plugin| plugin.task_score(state, task))
+    }
+
     /// Tells every plugin that a task has got a host.
     pub fn allocated(&mut self, state: &State, task: TaskIx) {
         self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.allocated(state, task));

@@ -3,8 +3,10 @@
 use super::objects::{JobIx, TaskIx};
 use super::plugin::{Plugin, Vote};
 use super::point::Point;
-use super::state::State;
+use super::state::{Diary, State};
 use super::tiers::{Seat, Tiers};
+use std::collections::BTreeSet;
+use stowplan_model::Micros;
 
 /// An answer of a plugin that names victims; none: no opinion.
 pub type Ballot<T> = Option<Vec<T>>;
@@ -129,6 +131,46 @@ impl Tiers {
             }
             Eviction::Preempt | Eviction::Reclaim => None,
         })
+    }
+
+    /// The plugins that are to be asked now which tasks should leave their
+    /// hosts: not those that were asked less than their period ago.
+    #[must_use]
+    pub fn shufflers(&self, now: Micros, diary: &Diary) -> Vec<&'static str> {
+        let is_due = |plugin: &&dyn Plugin| {
+            let last = diary.get(plugin.name());
+            let is_over = |period| last.is_none_or(|last| now.since(*last) >= period);
+            plugin.victim_period().is_some_and(is_over)
+        };
+        self.at(Point::VictimTasks).filter(is_due).map(Plugin::name).collect()
+    }
+
+    /// Which of the running tasks should leave their hosts: all that any plugin
+    /// of the first tier with an answer names, as far as no plugin keeps them.
+    #[must_use]
+    pub fn victim_tasks(
+        &mut self,
+        state: &State,
+        asked: &[&str],
+        running: &[TaskIx],
+    ) -> Vec<TaskIx> {
+        let mut victims: Vec<TaskIx> = Vec::new();
+        let mut named = BTreeSet::new();
+        for tier in &mut self.seats {
+            let seats = tier.iter_mut().filter(|seat| {
+                seat.is_on(Point::VictimTasks) && asked.contains(&seat.plugin.name())
+            });
+            for seat in seats {
+                let more = seat.plugin.victim_tasks(state, running);
+                victims.extend(more.into_iter().filter(|task| named.insert(*task)));
+            }
+            if !victims.is_empty() {
+                break;
+            }
+        }
+        let keepers = self.seats.iter_mut().flatten();
+        let keepers = keepers.filter(|seat| seat.is_on(Point::VictimTasks));
+        keepers.fold(victims, |left, seat| seat.plugin.lets_go(state, left))
     }
 
     /// Whether gangs are evicted as wholes (rule 15b).

@@ -3,6 +3,7 @@
 use super::names::check_name;
 use super::{
     JobRequest, JobSpec, OnTaskFailure, PreemptionPolicy, Resources, RoleRequest, RoleSpec, least,
+    notes,
 };
 use crate::amounts::{Dims, TASK_CLASS};
 use crate::store::PriorityClass;
@@ -100,6 +101,11 @@ pub fn check(
         &request.max_retries,
         "1 or more, as on_task_failure is restart_job",
     );
+    if let Some(budget) = request.disruption_budget {
+        budget.check(&mut errors);
+    }
+    let roles: Vec<&str> = tasks.iter().map(|role| role.role.as_str()).collect();
+    notes::check_job(&mut errors, &request.annotations, &roles);
     let run_limit_s = number(&mut errors, "run_limit_s", request.run_limit_s, 1);
     let ttl = number(&mut errors, "ttl_after_finished_s", request.ttl_after_finished_s, 0);
     let hint = Hinted::check(&mut errors, request.hint.as_ref(), &request.annotations).hint;
@@ -117,6 +123,7 @@ pub fn check(
         ttl_after_finished_s: ttl,
         submitted: None,
         hint: hint.map(SchedulingHint::from),
+        disruption_budget: request.disruption_budget,
         annotations: request.annotations.clone(),
         tasks,
     })
@@ -162,6 +169,7 @@ fn check_role(
     request.hint.iter().for_each(|hint| hint.check(errors, &format!("{place}.hint")));
     let mut charged = charged(errors, &format!("{place}.requests"), &request.requests, dims);
     charged.insert(TASK_CLASS.to_owned(), 1);
+    notes::check_role(errors, place, &request.annotations, &request.labels);
     RoleSpec {
         role,
         count: whole.unwrap_or(1),
@@ -171,6 +179,7 @@ fn check_role(
         preemptable: request.preemptable.unwrap_or(job.preemptable),
         preemption_policy: request.preemption_policy.unwrap_or(job.preemption_policy),
         labels: request.labels.clone(),
+        annotations: request.annotations.clone(),
         node_selector: request.node_selector.clone(),
         tolerations: request.tolerations.clone(),
         hint: request.hint.clone(),
@@ -272,6 +281,30 @@ mod tests {
                 "max_retries is null: expected 1 or more",
             ),
             (r#"{"tasks": [{}], "min_resources": {"fpga": 1}}"#, "min_resources.fpga is \"1\""),
+            (
+                r#"{"tasks": [{}], "disruption_budget": {}}"#,
+                "disruption_budget is {}: expected one of max_unavailable and min_available",
+            ),
+            (
+                r#"{"tasks": [{}], "disruption_budget": {"max_unavailable": "few"}}"#,
+                "disruption_budget.max_unavailable is \"few\": expected a number of tasks",
+            ),
+            (
+                r#"{"tasks": [{}], "annotations": {"volcano.sh/jdb-min-available": "x"}}"#,
+                "annotations.volcano.sh/jdb-min-available is \"x\": expected a number of tasks",
+            ),
+            (
+                r#"{"tasks": [{}], "annotations": {"volcano.sh/task-topology-affinity": "a"}}"#,
+                "annotations.volcano.sh/task-topology-affinity is \"a\": expected roles of the job",
+            ),
+            (
+                r#"{"tasks": [{"annotations": {"volcano.sh/revocable-zone": "rz1"}}]}"#,
+                "tasks[0].annotations.volcano.sh/revocable-zone is \"rz1\": expected *",
+            ),
+            (
+                r#"{"tasks": [{"labels": {"volcano.sh/cooldown-time": "10"}}]}"#,
+                "tasks[0].labels.volcano.sh/cooldown-time is \"10\": expected a duration",
+            ),
             (r#"{"tasks": [{}], "quue": "a"}"#, "is queue meant?"),
             (r#"{"tasks": [{"cuont": 1}]}"#, "cuont"),
         ] {

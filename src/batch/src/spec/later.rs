@@ -9,7 +9,7 @@ use stowplan_scheduler::fields::FieldErrors;
 const JOB: &[&str] = &["network_topology", "sub_groups"];
 
 /// Of a queue.
-const QUEUE: &[&str] = &["strategy", "affinity"];
+const QUEUE: &[&str] = &["strategy"];
 
 /// Of a role.
 const ROLE: &[&str] = &["affinity", "topology_spread", "ports"];

@@ -1,19 +1,22 @@
 //! What users say of jobs and queues, and how it is kept.
 
+mod budget;
 mod check;
 mod later;
 mod least;
 mod names;
+mod notes;
 mod queue;
 mod request;
 mod stored;
 
+pub use budget::DisruptionBudget;
 pub use check::{Limits, check};
 pub(crate) use names::check_name;
 pub(crate) use queue::check_resources;
 pub use queue::{
     Guarantee, GuaranteePolicy, QueueRequest, QueueSpec, Resources, check_queue, check_queue_name,
-    read_queue, units,
+    named_limits, read_queue, units,
 };
 pub use request::{JobRequest, RoleRequest, read_job};
 pub use stored::{JobSpec, OnTaskFailure, PreemptionPolicy, RoleSpec};

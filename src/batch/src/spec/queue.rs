@@ -1,8 +1,9 @@
 //! Queues as operators state them, and as the ledger keeps them.
 
 use super::names::check_name;
-use crate::amounts::{Amounts, Dims, Quantity};
+use crate::amounts::{Amounts, DimIx, Dims, Quantity};
 use crate::error::BatchError;
+use crate::session::NodeGroups;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -69,6 +70,15 @@ pub struct QueueRequest {
     pub hierarchy: Option<String>,
     /// The weights along that path, such as `1/2/8`.
     pub hierarchy_weights: Option<String>,
+    /// The groups of hosts that it may use (plugin nodegroup); without a word,
+    /// those of the queue above it (with enableHierarchy).
+    pub affinity: Option<NodeGroups>,
+    /// What it may hold at most in single groups of hosts (plugin nodegroup).
+    #[schema(
+        value_type = Option<BTreeMap<String, BTreeMap<String, String>>>,
+        example = json!({"gpu": {"cpu": "64"}})
+    )]
+    pub node_group_limits: Option<BTreeMap<String, Resources>>,
     /// The projects that may submit jobs; none named: all.
     pub may_submit: Option<Vec<String>>,
 }
@@ -99,6 +109,13 @@ pub struct QueueSpec {
     /// The weights along that path.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub hierarchy_weights: String,
+    /// The groups of hosts that it may use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub affinity: Option<NodeGroups>,
+    /// What it may hold at most in single groups of hosts.
+    #[schema(value_type = BTreeMap<String, BTreeMap<String, String>>)]
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub node_group_limits: BTreeMap<String, Resources>,
     /// The projects that may submit jobs; none named: all.
     pub may_submit: Vec<String>,
 }
@@ -115,6 +132,8 @@ impl Default for QueueSpec {
             guarantee: Guarantee::default(),
             hierarchy: String::new(),
             hierarchy_weights: String::new(),
+            affinity: None,
+            node_group_limits: BTreeMap::new(),
             may_submit: Vec::new(),
         }
     }
@@ -146,6 +165,10 @@ impl QueueSpec {
         put(&mut self.guarantee, &request.guarantee);
         put(&mut self.hierarchy, &request.hierarchy);
         put(&mut self.hierarchy_weights, &request.hierarchy_weights);
+        if request.affinity.is_some() {
+            self.affinity.clone_from(&request.affinity);
+        }
+        put(&mut self.node_group_limits, &request.node_group_limits);
         put(&mut self.may_submit, &request.may_submit);
         self
     }
@@ -170,6 +193,15 @@ pub fn units(resources: &Resources, dims: &Dims) -> Amounts {
         }
     }
     amounts
+}
+
+/// The dimensions that resources name, with their limits in whole units, rounded
+/// down. A dimension that is not mapped any more is left out.
+#[must_use]
+pub fn named_limits(resources: &Resources, dims: &Dims) -> Vec<(DimIx, i64)> {
+    let amounts = units(resources, dims);
+    let named = |dim: &DimIx| resources.contains_key(dims.name(*dim));
+    amounts.iter().filter(|(dim, _)| named(dim)).collect()
 }
 
 /// Reads the body that creates or updates a queue.
@@ -233,6 +265,7 @@ pub fn check_queue(spec: &QueueSpec, dims: &Dims) -> Result<(), FieldErrors> {
         }
     }
     check_hierarchy(&mut errors, spec);
+    check_groups(&mut errors, spec, dims);
     let count = spec.may_submit.len();
     let expected = format!("at most {MAX_PROJECTS} projects");
     errors.require(count <= MAX_PROJECTS, "may_submit", &count, expected);
@@ -257,6 +290,21 @@ pub(crate) fn check_resources(
             let expected = format!("a dimension of [batch] resource_map: {}", known.join(", "));
             errors.add(format!("{field}.{name}"), quantity, expected);
         }
+    }
+}
+
+fn check_groups(errors: &mut FieldErrors, spec: &QueueSpec, dims: &Dims) {
+    for (list, groups) in spec.affinity.iter().flat_map(NodeGroups::lists) {
+        for (place, group) in groups.iter().enumerate() {
+            let field = format!("affinity.{list}[{place}]");
+            check_name(errors, &field, group);
+            let is_new = !groups[..place].contains(group);
+            errors.require(is_new, field, group, "a group that is not in the list yet");
+        }
+    }
+    for (group, resources) in &spec.node_group_limits {
+        check_name(errors, "node_group_limits", group);
+        check_resources(errors, &format!("node_group_limits.{group}"), resources, dims);
     }
 }
 

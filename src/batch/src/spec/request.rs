@@ -1,6 +1,6 @@
 //! A job as its submitter states it: the body of `POST /v1/jobs`.
 
-use super::{OnTaskFailure, PreemptionPolicy, Resources, later};
+use super::{DisruptionBudget, OnTaskFailure, PreemptionPolicy, Resources, later};
 use crate::amounts::Quantity;
 use crate::error::BatchError;
 use crate::session::Toleration;
@@ -57,7 +57,11 @@ pub struct JobRequest {
     pub ttl_after_finished_s: Option<i64>,
     /// Hosts that its tasks must or would rather have.
     pub hint: Option<SchedulingHint>,
-    /// Free texts, kept and shown. A hint may stand here as JSON text, too,
+    /// How many of its tasks others may take off their hosts; without one, as
+    /// the annotations `volcano.sh/jdb-max-unavailable` or `-min-available` say,
+    /// and else as many as there are.
+    pub disruption_budget: Option<DisruptionBudget>,
+    /// Free texts, kept and shown; plugins read some of them. A hint may stand here as JSON text, too,
     /// under `internal.scheduling.koordinator.sh/scheduling-hint` (or
     /// `scheduling.koordinator.sh/scheduling-hint`, which is deprecated).
     pub annotations: BTreeMap<String, String>,
@@ -89,6 +93,8 @@ pub struct RoleRequest {
     pub preemption_policy: Option<PreemptionPolicy>,
     /// Free texts, kept and shown.
     pub labels: BTreeMap<String, String>,
+    /// Free texts, kept and shown; plugins read some of them.
+    pub annotations: BTreeMap<String, String>,
     /// Labels that the host must have.
     pub node_selector: BTreeMap<String, String>,
     /// Taints that are tolerated.

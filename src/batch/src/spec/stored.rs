@@ -1,7 +1,8 @@
 //! Jobs as the ledger keeps them.
 
+use super::DisruptionBudget;
 use crate::amounts::Quantity;
-use crate::session::Toleration;
+use crate::session::{Budget, Toleration};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -78,6 +79,9 @@ pub struct JobSpec {
     /// of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<SchedulingHint>,
+    /// How many of its tasks others may take off their hosts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disruption_budget: Option<DisruptionBudget>,
     /// Free texts.
     pub annotations: BTreeMap<String, String>,
     /// Its roles.
@@ -106,6 +110,9 @@ pub struct RoleSpec {
     pub preemption_policy: PreemptionPolicy,
     /// Free texts.
     pub labels: BTreeMap<String, String>,
+    /// Free texts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub annotations: BTreeMap<String, String>,
     /// Labels that the host must have.
     pub node_selector: BTreeMap<String, String>,
     /// Taints that are tolerated.
@@ -120,6 +127,14 @@ impl JobSpec {
     #[must_use]
     pub fn count(&self) -> u64 {
         self.tasks.iter().map(|role| u64::from(role.count)).sum()
+    }
+
+    /// How many of its tasks others may take off their hosts: as it is stated,
+    /// else as annotations say.
+    #[must_use]
+    pub fn budget(&self) -> Option<Budget> {
+        let stated = self.disruption_budget.and_then(DisruptionBudget::budget);
+        stated.or_else(|| Budget::of_annotations(&self.annotations))
     }
 
     /// The role of a name.
@@ -144,6 +159,14 @@ impl JobSpec {
 }
 
 impl RoleSpec {
+    /// Its annotations and, for keys that these have not, its labels.
+    #[must_use]
+    pub fn notes(&self) -> BTreeMap<String, String> {
+        let mut notes = self.labels.clone();
+        notes.extend(self.annotations.clone());
+        notes
+    }
+
     /// Whether its tasks ask for nothing but a place.
     #[must_use]
     pub fn is_best_effort(&self) -> bool {

@@ -6,7 +6,7 @@ use super::detail::TaskDetail;
 use super::hints::Allowed;
 use super::phases::{Draft, has_place, state_of};
 use crate::life::{JobPhase, TaskState};
-use crate::session::{Bind, Plan};
+use crate::session::{Bind, Evict, Plan};
 use crate::spec::JobSpec;
 use serde_json::json;
 use smallvec::SmallVec;
@@ -87,6 +87,9 @@ pub fn bind(
     now: Micros,
 ) -> Result<(Change, ()), BindRefusal> {
     let job = image.batch.jobs.get(plan.job).ok_or(BindRefusal::JobEnded)?;
+    if plan.is_shuffle() {
+        return super::shuffle::send_off(image, job, plan, request_id, now);
+    }
     let phase = JobPhase::named(&job.phase).filter(|phase| !phase.is_final());
     let phase = phase.ok_or(BindRefusal::JobEnded)?;
     if phase == JobPhase::Suspended {
@@ -141,10 +144,7 @@ fn evict(
         draft.nominate(task, nomination.host, deadline);
     }
     for evict in &plan.evicts {
-        let row = image.batch.tasks.get(evict.task).filter(|row| {
-            has_place(&row.state) && row.attempt == evict.attempt && row.host == Some(evict.host)
-        });
-        let row = row.ok_or(BindRefusal::TaskChanged(evict.task))?;
+        let row = placed(image, evict)?;
         let same_host = plan.nominations.iter().find(|nomination| nomination.host == evict.host);
         // A gang that goes whole leaves other hosts too.
         let heir = same_host.or(plan.nominations.first()).map(|nomination| nomination.task);
@@ -159,6 +159,14 @@ fn waiting(image: &Image, task: Uuid, attempt: i64) -> Result<&TaskRow, BindRefu
     let row = image.batch.tasks.get(task);
     let row = row.filter(|row| state_of(row) == TaskState::Pending && row.attempt == attempt);
     row.map(AsRef::as_ref).ok_or(BindRefusal::TaskChanged(task))
+}
+
+/// A task that has its place, as it was looked at.
+pub(super) fn placed<'i>(image: &'i Image, evict: &Evict) -> Result<&'i TaskRow, BindRefusal> {
+    let row = image.batch.tasks.get(evict.task).filter(|row| {
+        has_place(&row.state) && row.attempt == evict.attempt && row.host == Some(evict.host)
+    });
+    row.map(AsRef::as_ref).ok_or(BindRefusal::TaskChanged(evict.task))
 }
 
 /// That a host takes tasks, and this one's hint lets it go there.
@@ -246,7 +254,8 @@ fn claim(
     }
 }
 
-fn header(
+/// The header of the decision that a statement is.
+pub(super) fn header(
     image: &Image,
     job: &JobRow,
     plan: &Plan,
@@ -277,7 +286,7 @@ fn header(
         seq: image.next_seq(),
         seed: 0,
         kind: "job".to_owned(),
-        outcome: if plan.evicts.is_empty() { "placed" } else { "nominated" }.to_owned(),
+        outcome: plan.outcome().to_owned(),
         header: json!({
             "job": job.uuid,
             "namespace": job.namespace,

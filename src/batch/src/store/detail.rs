@@ -29,6 +29,8 @@ pub enum Cause {
     Shrunk,
     /// A task of higher priority needs its room.
     Evicted,
+    /// Its host is meant for others now, or does too much (action shuffle).
+    Shuffled,
 }
 
 impl Cause {
@@ -45,6 +47,7 @@ impl Cause {
             Self::BindTimeout => "it was not reported as running within [batch] bind_timeout",
             Self::Shrunk => "the job has fewer tasks now",
             Self::Evicted => "others need its room",
+            Self::Shuffled => "it is to run on another host",
         }
     }
 }

@@ -3,16 +3,17 @@
 use super::detail::{TaskDetail, is_due};
 use super::nominate::hold_of;
 use super::phases::state_of;
-use super::{ROOT_QUEUE, Tree};
+use super::{ROOT_QUEUE, Tree, quotas};
 use crate::amounts::{Amounts, Dims};
 use crate::life::{JobPhase, TaskState};
 use crate::session::{
-    Census, Condition, ConditionKind, Job, JobIx, Queue, QueueIx, Role, Shape, ShapeIx, State,
-    Status, Task, TaskIx, Verdict,
+    Census, Condition, ConditionKind, Job, JobIx, Queue, QueueIx, Quota, Role, Shape, ShapeIx,
+    State, Status, Task, TaskIx, Verdict, host_notes,
 };
-use crate::spec::{JobSpec, PreemptionPolicy, QueueSpec, units};
+use crate::spec::{JobSpec, PreemptionPolicy, QueueSpec, named_limits, units};
 use crate::world::{Picks, World};
 use foldhash::{HashMap, HashMapExt};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_config::BatchTotal;
 use stowplan_engine::HostIx;
@@ -156,9 +157,18 @@ pub fn load(
     for spec in tree.children(ROOT_QUEUE).filter_map(|name| tree.spec(name)) {
         guaranteed.add(&units(&spec.guarantee.resource, dims));
     }
+    state.quotas = quotas(image)
+        .map(|quota| Quota {
+            hard: named_limits(&quota.hard, dims),
+            project: quota.project,
+            used: None,
+        })
+        .collect();
     let mut queues = HashMap::new();
+    let mut queues_differ = false;
     for row in image.batch.queues() {
         let spec = QueueSpec::read(&row.spec);
+        queues_differ |= spec.affinity.is_some() || !spec.node_group_limits.is_empty();
         let open = |name: &&str| image.batch.queue(name).is_some_and(|row| row.state == "Open");
         let queue = Queue {
             priority: spec.priority,
@@ -172,6 +182,12 @@ pub fn load(
             parent: spec.parent,
             hierarchy: spec.hierarchy,
             hierarchy_weights: spec.hierarchy_weights,
+            groups: spec.affinity.map(Arc::new),
+            group_limits: spec
+                .node_group_limits
+                .iter()
+                .map(|(group, limits)| (group.clone(), named_limits(limits, dims)))
+                .collect(),
             ..Queue::named(&row.name)
         };
         queues.insert(row.name.as_str(), state.add_queue(queue));
@@ -179,7 +195,7 @@ pub fn load(
     if cache.specs.len() > 2 * scheduled_jobs(image).count() {
         cache.keep_open(image);
     }
-    let mut loader = Loader { image, dims, state, queues, now };
+    let mut loader = Loader { image, dims, state, queues, queues_differ, now };
     let mut unreadable = Vec::new();
     for row in scheduled_jobs(image) {
         if let Err(why) = loader.job(row, cache) {
@@ -195,6 +211,8 @@ struct Loader<'a> {
     dims: &'a Dims,
     state: State,
     queues: HashMap<&'a str, QueueIx>,
+    /// Whether queues differ in the hosts that they may use.
+    queues_differ: bool,
     now: Micros,
 }
 
@@ -204,6 +222,7 @@ impl Loader<'_> {
         let queue = self.queues.get(row.queue.as_str()).copied();
         let queue = queue.ok_or_else(|| format!("there is no queue {:?}", row.queue))?;
         let mut shapes = Vec::with_capacity(spec.tasks.len());
+        let mut notes = Vec::with_capacity(spec.tasks.len());
         for role in &spec.tasks {
             let request = self.dims.from_classes(&role.charged).map_err(|e| e.to_string())?;
             shapes.push(self.state.shape(Shape {
@@ -212,7 +231,10 @@ impl Loader<'_> {
                 tolerations: Arc::new(role.tolerations.clone()),
                 wishes: None,
                 hint: spec.hint_of(role).map(|hint| Arc::new(hint.clone().into())),
+                queue: self.queues_differ.then_some(queue),
+                notes: host_notes(&role.annotations),
             }));
+            notes.push(Arc::new(role.notes()));
         }
         let roles = spec.tasks.iter().map(|role| Role {
             name: role.role.clone(),
@@ -229,16 +251,24 @@ impl Loader<'_> {
             min_available: spec.min_available,
             min_resources,
             annotations: Arc::new(spec.annotations.clone()),
+            budget: spec.budget(),
             roles: roles.collect(),
             ..Job::named(row.uuid, name, queue)
         });
         for task in self.image.batch.tasks_of(row.id) {
-            self.task(job, task, &spec, &shapes);
+            self.task(job, task, &spec, &shapes, &notes);
         }
         Ok(())
     }
 
-    fn task(&mut self, job: JobIx, row: &TaskRow, spec: &JobSpec, shapes: &[ShapeIx]) {
+    fn task(
+        &mut self,
+        job: JobIx,
+        row: &TaskRow,
+        spec: &JobSpec,
+        shapes: &[ShapeIx],
+        notes: &[Arc<BTreeMap<String, String>>],
+    ) {
         let Some(role) = spec.tasks.iter().position(|role| role.role == row.role) else { return };
         let Some(shape) = shapes.get(role) else { return };
         let Some(asked) = spec.tasks.get(role) else { return };
@@ -259,6 +289,8 @@ impl Loader<'_> {
             preemptable: asked.preemptable,
             may_preempt: asked.preemption_policy != PreemptionPolicy::Never,
             protected: false,
+            notes: notes.get(role).cloned().unwrap_or_default(),
+            started: started(row),
             host: row.host.and_then(|host| self.host(host)),
             picks: Picks::new(),
             nominated: None,
@@ -299,6 +331,11 @@ impl Loader<'_> {
     fn host(&self, uuid: Uuid) -> Option<HostIx> {
         self.image.hosts.get(uuid).map(|host| host.ix)
     }
+}
+
+/// Since when a task runs.
+fn started(row: &TaskRow) -> Option<Micros> {
+    if row.detail.is_null() { None } else { TaskDetail::of(row).started }
 }
 
 fn refused(row: &JobRow, why: String, cycle: i64) -> Verdict {

@@ -14,6 +14,7 @@ mod phases;
 mod queues;
 mod report;
 mod seed;
+mod shuffle;
 mod status;
 mod submit;
 mod sweep;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use stowplan_batch::BatchError;
 use stowplan_batch::amounts::Dims;
-use stowplan_batch::driver::{Clock, Cycle, CycleReport, Plant};
+use stowplan_batch::driver::{Clock, Cycle, CycleReport, Memory, Plant};
 use stowplan_batch::spec::{Limits as JobLimits, check, read_job, read_queue};
 use stowplan_batch::store::{
-    Deadlines, ReportVerdict, ReportedState, SpecCache, Submission, TaskReport, cancel,
-    create_queue, report, submit, sweep, update_queue,
+    Deadlines, ReportVerdict, ReportedState, Submission, TaskReport, cancel, create_queue, report,
+    submit, sweep, update_queue,
 };
 use stowplan_batch::views::{self, JobDetail, TaskView};
 use stowplan_config::Settings;
@@ -28,6 +28,7 @@ pub struct Cloud {
     pub ledger: Ledger,
     pub settings: Settings,
     time: Arc<AtomicI64>,
+    memory: Mutex<Memory>,
 }
 
 /// An id that nobody else has in this run.
@@ -51,7 +52,7 @@ impl Cloud {
         let options = OpenOptions { database, lock_file: None, limits: Limits::default() };
         let ledger = Ledger::open(options, &mut Quiet).await.unwrap();
         let time = Arc::new(AtomicI64::new(Micros::from_seconds(1_000_000).0));
-        let cloud = Self { ledger, settings: Settings::default(), time };
+        let cloud = Self { ledger, settings: Settings::default(), time, memory: Mutex::default() };
         let now = cloud.now();
         let names = move |image: &Image| Ok((stowplan_placement::names::seed(image, now).0, ()));
         cloud.write(names).await;
@@ -203,7 +204,17 @@ impl Cloud {
     pub async fn cycle(&self) -> CycleReport {
         let plant = Plant::new(&self.settings).unwrap();
         let cycle = Cycle::new(self.ledger.clone(), plant, self.clock());
-        cycle.run(self.image(), SpecCache::default()).await.1
+        let memory = std::mem::take(&mut *self.memory.lock().unwrap());
+        let (memory, report) = cycle.run(self.image(), memory).await;
+        *self.memory.lock().unwrap() = memory;
+        report
+    }
+
+    /// Whether the driver would run a cycle now.
+    pub fn has_work(&self) -> bool {
+        let plant = Plant::new(&self.settings).unwrap();
+        let waits = stowplan_batch::store::has_work(&self.image(), self.now());
+        waits || plant.is_due(self.now(), &self.memory.lock().unwrap())
     }
 
     pub fn job(&self, job: Uuid) -> JobDetail {

@@ -8,6 +8,7 @@ mod hints;
 mod life;
 mod limits;
 mod placing;
+mod plugins;
 mod queues;
 mod racing;
 mod restart;

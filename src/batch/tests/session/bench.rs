@@ -132,7 +132,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
             request,
             node_selector: Arc::new(role.node_selector.clone()),
             tolerations: Arc::new(role.tolerations.clone()),
-            wishes: None,
+            ..Shape::default()
         });
         for index in 0..role.count {
             let name = format!("{name}/{}/{index}", role.role);
@@ -150,6 +150,8 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 preemptable: true,
                 may_preempt: true,
                 protected: false,
+                notes: Arc::default(),
+                started: None,
                 host: role.host,
                 picks: Picks::new(),
                 nominated: None,

@@ -38,10 +38,14 @@ fn differences(case: &Value) -> Vec<String> {
 
 fn check(folder: &str) -> usize {
     let cases = cases(folder);
+    let mut wrong = Vec::new();
     for (file, case) in &cases {
         let differences = differences(case);
-        assert!(differences.is_empty(), "{}: {}: {differences:#?}", file.display(), case["name"]);
+        if !differences.is_empty() {
+            wrong.push(format!("{}: {}: {differences:#?}", file.display(), case["name"]));
+        }
     }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
     cases.len()
 }
 

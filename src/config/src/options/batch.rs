@@ -35,6 +35,7 @@ section! {
             "capacity",
             "nodeorder",
             "binpack",
+            "resourcequota",
         ])], mutable;
         /// How requests of tasks are held in the ledger, as dimension:CLASS:quantum.
         /// A request is rounded up to whole quanta.

@@ -3,19 +3,31 @@
 mod filters;
 mod host;
 mod ports;
-mod proportional;
 
 use super::affinity::{Kinds, TaskCheck};
+use super::proportional::{Proportional, ProportionalCheck};
 use super::{PluginFault, Setup};
 use crate::session::{NodePredicate, Plugin, Point, ShapeIx, State};
 use filters::EngineCheck;
 use host::HostCheck;
 use ports::PortCheck;
-use proportional::{Proportional, ProportionalCheck};
 use stowplan_engine::config::EngineConfig;
 use stowplan_engine::fault::Fault;
 use stowplan_engine::filter::Filter;
 use stowplan_engine::registry;
+
+/// The arguments of the proportional check.
+const PROPORTIONAL: [&str; 3] =
+    ["predicate.ProportionalEnable", "predicate.resources", "predicate.resources."];
+
+/// Switches of the peer that have nothing to switch here: volumes are no part
+/// of batch tasks, and what is known of a shape is always kept.
+const WITHOUT_EFFECT: [&str; 4] = [
+    "predicate.CacheEnable",
+    "predicate.NodeVolumeLimitsEnable",
+    "predicate.VolumeZoneEnable",
+    "predicate.VolumeBindingEnable",
+];
 
 /// The argument that names the engine's filters.
 const FILTERS: &str = "filters";
@@ -66,7 +78,10 @@ impl Predicates {
             tasks: arguments.switch("predicate.PodAffinityEnable", true)?,
             spread: arguments.switch("predicate.PodTopologySpreadEnable", true)?,
         };
-        let proportional = Proportional::new(arguments)?;
+        for name in WITHOUT_EFFECT {
+            arguments.switch(name, true)?;
+        }
+        let proportional = Proportional::new(arguments, PROPORTIONAL)?;
         Ok(Self { engine: setup.engine.clone(), filters, on, proportional })
     }
 }

@@ -33,7 +33,8 @@ pub fn remaining_need(least: &Amounts, held: &Amounts) -> Amounts {
 
 /// What an admitted job still needs for its least: all of it, or what is left
 /// of it once it runs. A job that has lost its minimum reserves nothing.
-fn promised(job: &Job) -> Option<Amounts> {
+#[must_use]
+pub fn promised(job: &Job) -> Option<Amounts> {
     let least = job.min_resources.as_ref()?;
     let allocated: u32 = [Status::Allocated, Status::Binding, Status::Bound, Status::Running]
         .iter()

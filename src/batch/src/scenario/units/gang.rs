@@ -44,6 +44,8 @@ pub(super) fn compute(case: &UnitCase, engine: &EngineConfig) -> Result<Came, St
             preemptable: true,
             may_preempt: true,
             protected: false,
+            notes: Default::default(),
+            started: None,
             host: None,
             picks: Picks::new(),
             nominated: None,

@@ -27,22 +27,23 @@ struct Rule {
 }
 
 impl Proportional {
-    /// From `predicate.ProportionalEnable`, `predicate.resources` and
-    /// `predicate.resources.<name>.cpu` and `.memory` (1, also for a negative
-    /// one); none when it is off, as by default.
-    pub(super) fn new(arguments: &Arguments) -> Result<Option<Self>, ArgumentFault> {
-        if !arguments.switch("predicate.ProportionalEnable", false)? {
-            return Ok(None);
-        }
+    /// From three arguments: whether it is on (it is not by default), the names
+    /// of the devices, and what stands before `<name>.cpu` and `<name>.memory`,
+    /// the rates (1, also for a negative one). None when it is off.
+    pub(super) fn new(
+        arguments: &Arguments,
+        [enable, devices, rates]: [&str; 3],
+    ) -> Result<Option<Self>, ArgumentFault> {
         let rate = |name: &str, of: &str| -> Result<f64, ArgumentFault> {
-            let rate = arguments.decimal(&format!("predicate.resources.{name}.{of}"), 1.0)?;
+            let rate = arguments.decimal(&format!("{rates}{name}.{of}"), 1.0)?;
             Ok(if rate < 0.0 { 1.0 } else { rate })
         };
-        let rules = arguments.list("predicate.resources").map(|name| {
+        let rules = arguments.list(devices).map(|name| {
             let (cores, gigabytes) = (rate(name, "cpu")?, rate(name, "memory")?);
             Ok(Rule { dimension: name.to_owned(), cores, gigabytes })
         });
-        Ok(Some(Self { rules: rules.collect::<Result<_, ArgumentFault>>()? }))
+        let rules = rules.collect::<Result<_, ArgumentFault>>()?;
+        Ok(arguments.switch(enable, false)?.then_some(Self { rules }))
     }
 }
 

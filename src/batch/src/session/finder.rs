@@ -189,12 +189,7 @@ impl Judged {
 
     /// The best host for a task of the shape: of those with room now, else of
     /// those that will have room; the first by name of equals.
-    fn best(
-        &mut self,
-        state: &State,
-        tiers: &Tiers,
-        task: TaskIx,
-    ) -> Result<Option<Place>, Fault> {
+    fn best(&mut self, state: &State, tiers: &Tiers, task: TaskIx) -> Result<Option<Place>, Fault> {
         let shape = state[task].shape;
         // What is scored for this task alone is not what the shape is indexed by.
         let alike = tiers.task_scores(state, task).next().is_none();

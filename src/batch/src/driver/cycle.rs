@@ -4,7 +4,7 @@ use super::Clock;
 use super::commits::LedgerCommits;
 use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
-use crate::plugins::{PluginFault, completed, tiers};
+use crate::plugins::{Outside, PluginFault, completed, tiers};
 use crate::session::{Diary, Session, SessionOptions, Tiers, Verdict};
 use crate::store::{SpecCache, load, record_verdicts};
 use std::convert::Infallible;
@@ -53,18 +53,26 @@ impl Plant {
         self.options.max_hint_nodes
     }
 
-    /// As `[batch]` and `[batch:<plugin>]` say.
+    /// As `[batch]` and `[batch:<plugin>]` say; nobody outside is asked.
     ///
     /// # Errors
     /// An action or plugin that does not exist, with the nearest that does; an
     /// argument or quantum that cannot be.
     pub fn new(settings: &Settings) -> Result<Self, PlantFault> {
+        Self::with(settings, &Outside::default())
+    }
+
+    /// The same, with what plugins reach outside of sessions.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with(settings: &Settings, outside: &Outside) -> Result<Self, PlantFault> {
         let settings = &completed(settings);
         let batch = &settings.batch;
         Ok(Self {
             dims: Arc::new(Dims::from_settings(settings)?),
             actions: actions(batch.actions.iter().map(String::as_str), &settings.batch_plugins)?,
-            tiers: tiers(settings, &EngineConfig::from(settings))?,
+            tiers: tiers(settings, &EngineConfig::from(settings), outside)?,
             shares: batch.total,
             shuffles: batch.actions.iter().any(|action| action == SHUFFLE),
             keep: i64::try_from(batch.nomination_timeout.as_micros()).unwrap_or(i64::MAX),

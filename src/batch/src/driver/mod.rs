@@ -11,6 +11,7 @@ mod sweeping;
 
 pub use cycle::{Cycle, CycleReport, Memory, Plant, PlantFault};
 
+use crate::plugins::Outside;
 use crate::store::{has_work, seed};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
@@ -66,6 +67,7 @@ pub async fn run(
     ledger: Ledger,
     settings: Arc<ArcSwap<Settings>>,
     clock: Clock,
+    outside: Outside,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut head = ledger.watch();
@@ -76,7 +78,7 @@ pub async fn run(
         let options = settings.load_full();
         let began = Instant::now();
         sweeper.sweep(&ledger, &options, &clock).await;
-        match Plant::new(&options) {
+        match Plant::with(&options, &outside) {
             Ok(plant) => {
                 known_fault.clear();
                 head.borrow_and_update();

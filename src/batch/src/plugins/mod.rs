@@ -9,9 +9,12 @@ mod cdp;
 mod conformance;
 mod drf;
 mod duration;
+mod extender;
 mod gang;
+mod load;
 mod nodegroup;
 mod nodeorder;
+mod numaaware;
 mod overcommit;
 mod pdb;
 mod predicates;
@@ -34,9 +37,12 @@ pub use cdp::{COOLDOWN_TIME, Cdp};
 pub use conformance::Conformance;
 pub use drf::Drf;
 pub use duration::duration;
+pub use extender::{Extender, ExtenderCall, ExtenderLink, Outside};
 pub use gang::Gang;
+pub use load::{Rescheduling, Usage};
 pub use nodegroup::NodeGroup;
 pub use nodeorder::NodeOrder;
+pub use numaaware::{NUMA_POLICY, NumaAware, is_numa_policy};
 pub use overcommit::Overcommit;
 pub use pdb::Pdb;
 pub use predicates::Predicates;
@@ -59,6 +65,8 @@ pub struct Setup<'a> {
     pub arguments: Arguments,
     /// Whether queues are looked at as a tree (`enableHierarchy`).
     pub hierarchy: bool,
+    /// What is reached outside of the session.
+    pub outside: Outside,
 }
 
 type Make = fn(&Setup<'_>) -> Result<Box<dyn Plugin>, PluginFault>;
@@ -86,6 +94,10 @@ const PLUGINS: &[Named<Make>] = &[
     Named { name: "resourcequota", make: |_| Ok(Box::new(ResourceQuota::default())) },
     Named { name: "pdb", make: |_| Ok(Box::new(Pdb)) },
     Named { name: "cdp", make: |_| Ok(Box::new(Cdp)) },
+    Named { name: "usage", make: |setup| Ok(Box::new(Usage::new(setup)?)) },
+    Named { name: "rescheduling", make: |setup| Ok(Box::new(Rescheduling::new(setup)?)) },
+    Named { name: "numaaware", make: |setup| Ok(Box::new(NumaAware::new(setup)?)) },
+    Named { name: "extender", make: |setup| Ok(Box::new(Extender::new(setup)?)) },
 ];
 
 /// Single rules of plugins, as recorded cases ask for them.
@@ -116,6 +128,7 @@ pub fn seat(
     name: &str,
     given: BTreeMap<String, String>,
     engine: &EngineConfig,
+    outside: &Outside,
     on: &dyn Fn(Point, &Arguments) -> Result<bool, ArgumentFault>,
 ) -> Result<Seat, PluginFault> {
     let entry = find("plugin", PLUGINS, name)?;
@@ -127,7 +140,7 @@ pub fn seat(
             points.push(*point);
         }
     }
-    let setup = Setup { engine, arguments, hierarchy };
+    let setup = Setup { engine, arguments, hierarchy, outside: outside.clone() };
     let plugin = (entry.make)(&setup)?;
     setup.arguments.check_names()?;
     Ok(Seat::new(plugin, |point| points.contains(&point)))
@@ -157,10 +170,14 @@ pub fn completed(settings: &Settings) -> Settings {
 ///
 /// # Errors
 /// A name that no plugin has, or an argument that cannot be used.
-pub fn tiers(settings: &Settings, engine: &EngineConfig) -> Result<Tiers, PluginFault> {
+pub fn tiers(
+    settings: &Settings,
+    engine: &EngineConfig,
+    outside: &Outside,
+) -> Result<Tiers, PluginFault> {
     let one = |name: &String| {
         let given = settings.batch_plugins.get(name).cloned().unwrap_or_default();
-        seat(name, given, engine, &|point, arguments| {
+        seat(name, given, engine, outside, &|point, arguments| {
             arguments.switch(point.switch(), point.is_on_by_default(name))
         })
     };

@@ -274,8 +274,9 @@ mod tests {
         let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let arguments = Arguments::new("resource-strategy-fit", given.collect());
         let engine = EngineConfig::from(&stowplan_config::Settings::default());
-        ResourceStrategyFit::new(&Setup { engine: &engine, arguments, hierarchy: false })
-            .map_err(|fault| fault.to_string())
+        let outside = crate::plugins::Outside::default();
+        let setup = Setup { engine: &engine, arguments, hierarchy: false, outside };
+        ResourceStrategyFit::new(&setup).map_err(|fault| fault.to_string())
     }
 
     #[test]

@@ -265,6 +265,7 @@ impl Builder<'_> {
                 && (input.nominated_node.is_none() || nominated.is_some()),
             protected,
             notes: Arc::new(input.notes()),
+            cells: Vec::new(),
             started: input.started.map(seconds),
             host,
             picks: Picks::new(),

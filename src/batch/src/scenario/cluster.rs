@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use stowplan_engine::Hint;
 use stowplan_engine::hint::from_annotations;
 use stowplan_model::host::Taint;
+use stowplan_model::host_devices::NumaCell;
 
 /// All that there is when a cycle begins.
 #[derive(Clone, Debug, Deserialize)]
@@ -50,6 +51,12 @@ pub(super) struct NodeInput {
     pub(super) taints: Vec<Taint>,
     #[serde(default)]
     pub(super) unschedulable: bool,
+    /// What it measures, by name; percentages as 0 to 100.
+    #[serde(default)]
+    pub(super) metrics: BTreeMap<String, i64>,
+    /// Its NUMA cells, as hosts report them.
+    #[serde(default)]
+    pub(super) numa_cells: Vec<NumaCell>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -6,7 +6,7 @@ use super::outcome::{Outcome, Recorder};
 use super::tiers::{texts, tiers};
 use super::{BatchFailure, Policy, probe};
 use crate::actions::actions;
-use crate::plugins;
+use crate::plugins::{self, Outside};
 use crate::session::{Session, SessionOptions, Tiers};
 use std::collections::BTreeMap;
 use stowplan_config::Settings;
@@ -26,7 +26,7 @@ impl Run<'_> {
     fn tiers(&self) -> Result<Tiers, BatchFailure> {
         match &self.policy.tiers {
             Some(input) => tiers(input, &self.policy.mock_plugins, self.engine),
-            None => Ok(plugins::tiers(self.settings, self.engine)?),
+            None => Ok(plugins::tiers(self.settings, self.engine, &Outside::default())?),
         }
     }
 

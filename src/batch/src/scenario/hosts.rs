@@ -6,7 +6,7 @@ use super::cluster::{Cluster, NodeInput};
 use crate::amounts::Dims;
 use crate::world::{HostState, Source, Sources, World};
 use std::sync::Arc;
-use stowplan_engine::table::{Figure, Figures, HostFacts, HostRow, StateFlags};
+use stowplan_engine::table::{Figure, Figures, HostFacts, HostNuma, HostRow, Metric, StateFlags};
 use stowplan_engine::{HostIx, HostTable};
 use stowplan_model::Micros;
 
@@ -32,9 +32,10 @@ pub(super) fn world(
             uuid: id,
             labels: node.labels.clone(),
             taints: node.taints.clone(),
+            metrics: metrics(node),
             ..HostFacts::default()
         };
-        table.upsert(ix, HostRow { facts, figures, ..HostRow::default() });
+        table.upsert(ix, HostRow { facts, figures, numa: numa(node), ..HostRow::default() });
         let amounts = node.allocatable.whole(dims).map_err(|fault| {
             BatchFailure::Input(format!("node {:?}, allocatable: {fault}", node.name))
         })?;
@@ -56,4 +57,16 @@ pub(super) fn world(
     let mut world = World::new(dims.clone(), table, order);
     states.into_iter().for_each(|(ix, state)| world.load(ix, state));
     Ok(world)
+}
+
+/// What a node measures; nothing without monitors.
+fn metrics(node: &NodeInput) -> Option<Vec<Metric>> {
+    let metric = |(name, value): (&String, &i64)| Metric { name: name.clone(), value: *value };
+    let all: Vec<Metric> = node.metrics.iter().map(metric).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+fn numa(node: &NodeInput) -> Option<HostNuma> {
+    let cells = node.numa_cells.clone();
+    (!cells.is_empty()).then_some(HostNuma { cells })
 }

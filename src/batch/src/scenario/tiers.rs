@@ -2,8 +2,8 @@
 
 use super::BatchFailure;
 use super::mocks::Mock;
-use crate::plugins::{HIERARCHY, seat};
-use crate::session::{Disagreement, Seat, Tiers};
+use crate::plugins::{Arguments, HIERARCHY, Outside, seat};
+use crate::session::{Disagreement, Point, Seat, Tiers};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -45,7 +45,8 @@ pub(super) fn tiers(
         if is_tree && !plugin.disabled.iter().any(|name| name == HIERARCHY_SHORT) {
             arguments.insert(HIERARCHY.to_owned(), "true".to_owned());
         }
-        Ok(seat(&plugin.name, arguments, engine, &|point, _| Ok(plugin.is_on(point.short())))?)
+        let on = |point: Point, _: &Arguments| Ok(plugin.is_on(point.short()));
+        Ok(seat(&plugin.name, arguments, engine, &Outside::default(), &on)?)
     };
     let tiers = input.iter().map(|tier| tier.iter().map(one).collect());
     let tiers = Tiers::new(tiers.collect::<Result<_, BatchFailure>>()?);

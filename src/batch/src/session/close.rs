@@ -72,6 +72,7 @@ impl Session<'_> {
         for statement in std::mem::take(&mut self.kept) {
             self.discard(statement);
         }
+        self.tiers.close(&self.state);
         debug_assert_eq!(self.state.audit(), None);
         debug_assert_eq!(self.tiers.audit(&self.state), None);
         Closed { state: self.state, verdicts, binds: self.binds }

@@ -1,5 +1,6 @@
 //! Where a session hands over what it has decided.
 
+use super::cells::CellShare;
 use crate::world::News;
 use stowplan_engine::hint::HintOutcome;
 use stowplan_model::Uuid;
@@ -70,6 +71,8 @@ pub struct Bind {
     pub host: Uuid,
     /// What it takes.
     pub takes: Vec<Take>,
+    /// The NUMA cells that it gets; none: any.
+    pub cells: Vec<CellShare>,
     /// What became of its hint, if it has one.
     pub hint: Option<HintOutcome>,
 }

@@ -4,6 +4,7 @@
 //! hands over through [`Commits`], and time is a number it was given.
 
 mod budget;
+mod cells;
 mod census;
 mod close;
 mod commits;
@@ -27,6 +28,7 @@ mod victims;
 mod votes;
 
 pub use budget::{BUDGET_KEYS, Budget, TASK_COUNT, TaskCount};
+pub use cells::CellShare;
 pub use census::{Census, Status};
 pub use close::{Closed, Condition, ConditionKind, Verdict};
 pub use commits::{Bind, Commits, Evict, Nomination, Outcome, Plan, Refused, Take};

@@ -1,6 +1,7 @@
 //! Queues, jobs and tasks as a session knows them.
 
 use super::budget::Budget;
+use super::cells::CellShare;
 use super::census::{Census, Status};
 use super::groups::NodeGroups;
 use crate::amounts::{Amounts, DimIx};
@@ -228,6 +229,8 @@ pub struct Task {
     /// Free texts that plugins read: its role's annotations and, where these do
     /// not say the same key, labels.
     pub notes: Arc<BTreeMap<String, String>>,
+    /// The NUMA cells of its host that it was given before this session.
+    pub cells: Vec<CellShare>,
     /// Since when it runs, as far as that is known.
     pub started: Option<Micros>,
     /// Its host.

@@ -1,5 +1,6 @@
 //! What plugins may have a say in.
 
+use super::cells::CellShare;
 use super::objects::{JobIx, QueueIx, ShapeIx, TaskIx};
 use super::point::Point;
 use super::shape::Shape;
@@ -95,6 +96,9 @@ pub trait Plugin: Send {
 
     /// Prepares for a session.
     fn open(&mut self, _state: &State) {}
+
+    /// The session ends.
+    fn close(&mut self, _state: &State) {}
 
     /// Which of two queues is served first (`Less` is first).
     fn queue_order(&self, _state: &State, _a: QueueIx, _b: QueueIx) -> Ordering {
@@ -255,6 +259,11 @@ pub trait Plugin: Send {
     /// order given (action shuffle).
     fn lets_go(&mut self, _state: &State, victims: Vec<TaskIx>) -> Vec<TaskIx> {
         victims
+    }
+
+    /// The NUMA cells of its host that a task was given; none: any.
+    fn cells(&self, _task: TaskIx) -> Vec<CellShare> {
+        Vec::new()
     }
 
     /// A task has got a host, for now.

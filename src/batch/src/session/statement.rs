@@ -1,6 +1,7 @@
 //! Statements: tentative steps of one job that hold together.
 
 use super::Session;
+use super::cells::CellShare;
 use super::census::Status;
 use super::commits::{Bind, Evict, Nomination, Outcome, Plan, Take};
 use super::objects::{JobIx, TaskIx};
@@ -146,7 +147,8 @@ impl Session<'_> {
             match *step {
                 Step::Allocate(task) => {
                     self.state.set_status(task, Status::Binding);
-                    plan.binds.extend(bind(&self.state, task));
+                    let cells = self.tiers.cells(task);
+                    plan.binds.extend(bind(&self.state, task, cells));
                 }
                 Step::Evict(task, _) => plan.evicts.extend(evict(&self.state, task)),
                 Step::Pipeline(task) => plan.nominations.extend(nomination(&self.state, task)),
@@ -214,7 +216,7 @@ impl Session<'_> {
     }
 }
 
-fn bind(state: &State, task: TaskIx) -> Option<Bind> {
+fn bind(state: &State, task: TaskIx, cells: Vec<CellShare>) -> Option<Bind> {
     let at = &state[task];
     let host = state.world.facts(at.host?).uuid;
     let take = |pick: &Pick| {
@@ -222,7 +224,7 @@ fn bind(state: &State, task: TaskIx) -> Option<Bind> {
         Some(Take { provider: pick.provider, class, amount: pick.amount })
     };
     let takes = at.picks.iter().filter_map(take).collect();
-    Some(Bind { task: at.uuid, attempt: at.attempt, host, takes, hint: at.hint })
+    Some(Bind { task: at.uuid, attempt: at.attempt, host, takes, cells, hint: at.hint })
 }
 
 fn evict(state: &State, task: TaskIx) -> Option<Evict> {

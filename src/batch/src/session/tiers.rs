@@ -1,5 +1,6 @@
 //! Plugins in tiers, and the orders and answers that they make together.
 
+use super::cells::CellShare;
 use super::objects::{JobIx, QueueIx, ShapeIx, TaskIx};
 use super::plugin::{NodePredicate, Objection, Plugin, Score, SetScore};
 use super::point::Point;
@@ -77,6 +78,11 @@ impl Tiers {
     /// Opens every plugin.
     pub fn open(&mut self, state: &State) {
         self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.open(state));
+    }
+
+    /// Closes every plugin.
+    pub fn close(&mut self, state: &State) {
+        self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.close(state));
     }
 
     /// Which of two queues is served first: then the older, then by name.
@@ -230,6 +236,13 @@ impl Tiers {
         task: TaskIx,
     ) -> impl Iterator<Item = Box<dyn SetScore>> {
         self.at(Point::NodeOrder).filter_map(move |plugin| plugin.task_score(state, task))
+    }
+
+    /// The NUMA cells that a task was given by the first plugin that gives any.
+    #[must_use]
+    pub fn cells(&self, task: TaskIx) -> Vec<CellShare> {
+        let mut given = self.all().map(|plugin| plugin.cells(task));
+        given.find(|cells| !cells.is_empty()).unwrap_or_default()
     }
 
     /// Tells every plugin that a task has got a host.

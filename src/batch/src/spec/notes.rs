@@ -2,7 +2,8 @@
 //! nobody relies on one that cannot be read.
 
 use crate::plugins::{
-    COOLDOWN_TIME, PREEMPTABLE, REVOCABLE_ZONE, duration, own_strategy_fault, topology_fault,
+    COOLDOWN_TIME, NUMA_POLICY, PREEMPTABLE, REVOCABLE_ZONE, duration, is_numa_policy,
+    own_strategy_fault, topology_fault,
 };
 use crate::session::{BUDGET_KEYS, TASK_COUNT, TaskCount};
 use std::collections::BTreeMap;
@@ -34,6 +35,11 @@ const JOB: &[Rule] = &[
 /// Of a role.
 const ROLE: &[Rule] = &[
     SWITCH,
+    Rule {
+        key: NUMA_POLICY,
+        fits: is_numa_policy,
+        expected: "none, best-effort, restricted or single-numa-node",
+    },
     Rule { key: REVOCABLE_ZONE, fits: |text| text == "*", expected: "* (every zone)" },
     Rule {
         key: COOLDOWN_TIME,

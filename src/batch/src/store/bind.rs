@@ -113,7 +113,13 @@ pub fn bind(
             attempt: task.attempt + 1,
             host: Some(bind.host),
             reason: None,
-            detail: TaskDetail { retries, hint: bind.hint, ..TaskDetail::default() }.value(),
+            detail: TaskDetail {
+                retries,
+                hint: bind.hint,
+                numa_cells: bind.cells.clone(),
+                ..TaskDetail::default()
+            }
+            .value(),
             ..TaskRow::clone(task)
         });
     }

@@ -1,5 +1,6 @@
 //! What else the ledger keeps of a task, beside its state.
 
+use crate::session::CellShare;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use stowplan_engine::hint::HintOutcome;
@@ -95,6 +96,9 @@ pub struct TaskDetail {
     /// That it has to leave its host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leaving: Option<Leaving>,
+    /// The NUMA cells of its host that it was given; none: any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numa_cells: Vec<CellShare>,
     /// What became of its hint when it was placed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<HintOutcome>,

@@ -290,6 +290,7 @@ impl Loader<'_> {
             may_preempt: asked.preemption_policy != PreemptionPolicy::Never,
             protected: false,
             notes: notes.get(role).cloned().unwrap_or_default(),
+            cells: if row.detail.is_null() { Vec::new() } else { TaskDetail::of(row).numa_cells },
             started: started(row),
             host: row.host.and_then(|host| self.host(host)),
             picks: Picks::new(),

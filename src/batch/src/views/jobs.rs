@@ -1,6 +1,7 @@
 //! Jobs and tasks as readers see them.
 
 use crate::life::{JobPhase, TaskState};
+use crate::session::CellShare;
 use crate::session::Condition;
 use crate::spec::JobSpec;
 use crate::store::{Cause, TaskDetail, hint_warnings};
@@ -93,6 +94,10 @@ pub struct TaskView {
     pub not_before: Option<Micros>,
     /// Why it has to leave its host.
     pub leaving: Option<Cause>,
+    /// The NUMA cells of its host that it is to run on (plugin numaaware); none:
+    /// any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub numa_cells: Vec<CellShare>,
     /// What became of its hint when it was placed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
@@ -206,6 +211,7 @@ fn task_view(image: &Image, job: &JobRow, spec: Option<&JobSpec>, task: &TaskRow
         ended: detail.ended,
         not_before: detail.not_before,
         leaving: detail.leaving.map(|leaving| leaving.cause),
+        numa_cells: detail.numa_cells,
         hint: detail.hint,
         updated: task.updated,
     }

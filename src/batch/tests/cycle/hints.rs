@@ -113,7 +113,14 @@ async fn a_hint_may_change_while_a_task_waits() {
     let plan = Plan {
         statement: 0,
         job,
-        binds: vec![Bind { task, attempt: 0, host: a, takes: Vec::new(), hint: None }],
+        binds: vec![Bind {
+            task,
+            attempt: 0,
+            host: a,
+            takes: Vec::new(),
+            cells: Vec::new(),
+            hint: None,
+        }],
         evicts: Vec::new(),
         nominations: Vec::new(),
     };

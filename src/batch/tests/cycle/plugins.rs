@@ -4,10 +4,12 @@
 use crate::cloud::Cloud;
 use std::collections::BTreeMap;
 use stowplan_batch::life::{JobPhase, TaskState};
+use stowplan_batch::session::CellShare;
 use stowplan_batch::store::{Cause, ReportedState, put_quota, read_quota};
 use stowplan_batch::{explain, views};
 use stowplan_model::Uuid;
 use stowplan_model::host::HostReport;
+use stowplan_model::host_devices::NumaCell;
 
 async fn quota(cloud: &Cloud, project: &'static str, body: &'static str) {
     let (dims, now) = (cloud.dims(), cloud.now());
@@ -182,5 +184,40 @@ async fn tasks_leave_a_zone_when_its_window_closes() {
     assert_eq!(gone(&cloud), 4, "all that were told to, and those that left by themselves");
     cloud.cycle().await;
     assert_eq!(nodes(&cloud, marked), on("", 4), "the zone is closed");
+    cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tasks_keep_the_numa_cells_that_they_were_given() {
+    let mut cloud = Cloud::new().await;
+    cloud.settings.batch.tiers[0].push("numaaware".to_owned());
+    let cell = |id: i64| NumaCell {
+        id,
+        cpuset: (4 * id..4 * id + 4).collect(),
+        memory: 32_768,
+        ..NumaCell::default()
+    };
+    let cells = HostReport { numa_cells: Some(vec![cell(0), cell(1)]), ..HostReport::default() };
+    cloud.report("n", 8, 1.0, cells).await;
+    let body = |cpu: u32| {
+        format!(
+            r#"{{"tasks": [{{"requests": {{"cpu": {cpu}, "memory": "1Gi"}},
+                "annotations": {{"volcano.sh/numa-topology-policy": "single-numa-node"}}}}]}}"#
+        )
+    };
+    let given = |cloud: &Cloud, job: Uuid| cloud.tasks(job)[0].numa_cells.clone();
+    let share = |cell: i64, cpu: i64| CellShare { cell, cpu, memory: 1024 };
+    let first = cloud.submit(&body(3)).await;
+    cloud.cycle().await;
+    assert_eq!(given(&cloud, first), [share(0, 3)]);
+    // In a cycle of its own: what the first one holds is in the ledger.
+    let (second, third) = (cloud.submit(&body(2)).await, cloud.submit(&body(3)).await);
+    cloud.cycle().await;
+    assert_eq!(given(&cloud, second), [share(1, 2)]);
+    assert_eq!(nodes(&cloud, third), on("", 1), "five cores are free, but in no cell three");
+    cloud.report_all(first, ReportedState::Running).await;
+    cloud.report_all(first, ReportedState::Succeeded).await;
+    cloud.cycle().await;
+    assert_eq!(given(&cloud, third), [share(0, 3)]);
     cloud.audit();
 }

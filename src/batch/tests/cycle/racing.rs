@@ -75,6 +75,7 @@ async fn a_claim_between_decision_and_commit_is_seen() {
             .tasks(job)
             .iter()
             .map(|task| Bind {
+                cells: Vec::new(),
                 task: task.id,
                 attempt: 0,
                 host,

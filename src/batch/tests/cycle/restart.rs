@@ -36,7 +36,13 @@ async fn the_loop_places_jobs_as_they_come_and_stops_when_told() {
     cloud.host("a", 4, 1.0).await;
     let (stop, stopped) = watch::channel(false);
     let settings = Arc::new(ArcSwap::from_pointee(cloud.settings.clone()));
-    let running = stowplan_batch::run(cloud.ledger.clone(), settings, cloud.clock(), stopped);
+    let running = stowplan_batch::run(
+        cloud.ledger.clone(),
+        settings,
+        cloud.clock(),
+        stowplan_batch::plugins::Outside::default(),
+        stopped,
+    );
     let running = tokio::spawn(running);
     for _ in 0..3 {
         let job = cloud.submit(r#"{"tasks": [{"count": 4, "requests": {"cpu": 1}}]}"#).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_batch::actions::actions;
 use stowplan_batch::amounts::{Amounts, DimIx, Dims};
-use stowplan_batch::plugins::tiers;
+use stowplan_batch::plugins::{Outside, tiers};
 use stowplan_batch::session::{
     Census, Closed, Commits, Job, JobIx, Outcome, Plan, Queue, QueueIx, Role, Session,
     SessionOptions, Shape, State, Status, Task, Tiers, Toleration,
@@ -151,6 +151,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 may_preempt: true,
                 protected: false,
                 notes: Arc::default(),
+                cells: Vec::new(),
                 started: None,
                 host: role.host,
                 picks: Picks::new(),
@@ -176,7 +177,7 @@ fn named(plugins: Option<&[&str]>) -> Tiers {
     if let Some(plugins) = plugins {
         settings.batch.tiers = vec![plugins.iter().map(|name| (*name).to_owned()).collect()];
     }
-    tiers(&settings, &EngineConfig::from(&settings)).unwrap()
+    tiers(&settings, &EngineConfig::from(&settings), &Outside::default()).unwrap()
 }
 
 pub const OPTIONS: SessionOptions =

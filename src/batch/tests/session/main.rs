@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod bench;
+mod extender;
 mod gangs;
 mod hosts;
 mod properties;

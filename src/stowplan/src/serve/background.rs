@@ -1,8 +1,10 @@
 //! What goes on beside the answering of requests.
 
+use super::extender::HttpExtender;
 use crate::clock;
 use arc_swap::ArcSwap;
 use std::{sync::Arc, time::Duration};
+use stowplan_batch::plugins::Outside;
 use stowplan_config::Settings;
 use stowplan_ledger::{Flushed, Ledger};
 use stowplan_model::Micros;
@@ -51,6 +53,7 @@ pub fn start(
         context.ledger.clone(),
         context.settings.clone(),
         Arc::new(clock::now),
+        Outside { extender: Some(Arc::new(HttpExtender::new())) },
         context.stop.clone(),
     );
     let tasks = vec![

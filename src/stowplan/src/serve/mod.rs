@@ -1,6 +1,7 @@
 //! `stowplan serve`: everything wired together, from start to stop.
 
 mod background;
+mod extender;
 mod listen;
 mod loading;
 mod logging;

@@ -2,7 +2,7 @@
 
 use super::{Came, UnitCase};
 use crate::amounts::{Amounts, DimIx, Dims};
-use crate::plugins::seat;
+use crate::plugins::{Outside, seat};
 use crate::session::{Census, Job, Queue, QueueIx, Role, Shape, State, Status, Task, Tiers};
 use crate::world::{Picks, World};
 use serde_json::{Value, json};
@@ -45,6 +45,7 @@ pub(super) fn compute(case: &UnitCase, engine: &EngineConfig) -> Result<Came, St
             may_preempt: true,
             protected: false,
             notes: Default::default(),
+            cells: Vec::new(),
             started: None,
             host: None,
             picks: Picks::new(),
@@ -52,8 +53,8 @@ pub(super) fn compute(case: &UnitCase, engine: &EngineConfig) -> Result<Came, St
             hint: None,
         });
     }
-    let gang =
-        seat("gang", BTreeMap::new(), engine, &|_, _| Ok(true)).map_err(|f| f.to_string())?;
+    let gang = seat("gang", BTreeMap::new(), engine, &Outside::default(), &|_, _| Ok(true))
+        .map_err(|f| f.to_string())?;
     let tiers = Tiers::new(vec![vec![gang]]);
     let at = &state[job];
     Ok(Came::from([

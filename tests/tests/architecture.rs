@@ -22,7 +22,7 @@ const FLOORS: &[&str] = &[
 ];
 
 /// Crates outside the house, which try it from there.
-const TESTERS: &[&str] = &["stowplan-tests", "stowplan-load"];
+const TESTERS: &[&str] = &["stowplan-tests", "stowplan-load", "stowplan-fragmentation"];
 
 /// Who alone may use a crate, where that is less than all above it.
 const RESERVED: &[(&str, &[&str])] = &[("stowplan-db", &["stowplan-ledger", "stowplan"])];

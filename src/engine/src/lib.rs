@@ -18,6 +18,7 @@ pub mod fault;
 pub mod filter;
 pub mod filters;
 pub mod finding;
+pub mod fragment;
 pub mod hint;
 mod idle_keys;
 pub mod multiplier;

@@ -13,6 +13,7 @@ pub mod driver;
 pub mod error;
 pub mod events;
 pub mod explain;
+pub mod fragment;
 pub mod life;
 pub mod plugins;
 pub mod registry;

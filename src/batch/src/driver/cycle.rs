@@ -4,8 +4,9 @@ use super::Clock;
 use super::commits::LedgerCommits;
 use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
+use crate::fragment::Experience;
 use crate::plugins::{Outside, PluginFault, completed, tiers};
-use crate::session::{Diary, Session, SessionOptions, Tiers, Verdict};
+use crate::session::{Diary, Session, SessionOptions, State, Tiers, Verdict};
 use crate::store::{SpecCache, load, record_verdicts};
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -98,6 +99,7 @@ impl Plant {
 pub struct Memory {
     specs: SpecCache,
     diary: Diary,
+    experience: Experience,
 }
 
 /// A cycle about to run.
@@ -136,10 +138,11 @@ impl Cycle {
         let commits = LedgerCommits::new(self.ledger, self.clock, runtime, &request_id, plant.keep);
         let now = clock();
         let ran = tokio::task::spawn_blocking(move || {
-            let Memory { mut specs, diary } = memory;
+            let Memory { mut specs, diary, experience } = memory;
             let mut commits = commits;
             let mut loaded = load(&image, &plant.dims, plant.shares, &mut specs, now);
             loaded.state.diary = diary;
+            loaded.state.experience = experience;
             let mut session = Session::open(loaded.state, plant.tiers, plant.options, &mut commits);
             for action in &plant.actions {
                 action.run(&mut session);
@@ -148,7 +151,8 @@ impl Cycle {
             let mut verdicts = closed.verdicts;
             verdicts.extend(loaded.unreadable);
             let report = CycleReport { cycle, binds: closed.binds, refusals: commits.refusals() };
-            (Memory { specs, diary: closed.state.diary }, verdicts, report)
+            let State { diary, experience, .. } = closed.state;
+            (Memory { specs, diary, experience }, verdicts, report)
         });
         match ran.await {
             Ok((memory, verdicts, report)) => {

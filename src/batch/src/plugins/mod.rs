@@ -10,6 +10,7 @@ mod conformance;
 mod drf;
 mod duration;
 mod extender;
+mod fragmentation;
 mod gang;
 mod load;
 mod nodegroup;
@@ -38,6 +39,7 @@ pub use conformance::Conformance;
 pub use drf::Drf;
 pub use duration::duration;
 pub use extender::{Extender, ExtenderCall, ExtenderLink, Outside};
+pub use fragmentation::Fragmentation;
 pub use gang::Gang;
 pub use load::{Rescheduling, Usage};
 pub use nodegroup::NodeGroup;
@@ -83,6 +85,7 @@ const PLUGINS: &[Named<Make>] = &[
     Named { name: "proportion", make: |_| Ok(Box::new(Proportion::default())) },
     Named { name: "capacity", make: |setup| Ok(Box::new(Capacity::new(setup)?)) },
     Named { name: "nodeorder", make: |setup| Ok(Box::new(NodeOrder::new(setup)?)) },
+    Named { name: "fragmentation", make: |setup| Ok(Box::new(Fragmentation::new(setup)?)) },
     Named { name: "binpack", make: |setup| Ok(Box::new(Binpack::new(setup)?)) },
     Named { name: "nodegroup", make: |setup| Ok(Box::new(NodeGroup::new(setup)?)) },
     Named {

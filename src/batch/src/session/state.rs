@@ -8,6 +8,7 @@ use super::objects::{Job, JobIx, Queue, QueueIx, ShapeIx, Task, TaskIx};
 use super::quota::Quota;
 use super::shape::Shape;
 use crate::amounts::{Amounts, DimIx, Dims, Quantity};
+use crate::fragment::Experience;
 use crate::world::World;
 use foldhash::{HashMap, HashMapExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +49,8 @@ pub struct State {
     residents: Vec<Vec<TaskIx>>,
     /// What others than tasks hold, of what queues share.
     foreign: Amounts,
+    /// What was learnt of the tasks that arrive, for plugins that look ahead.
+    pub experience: Experience,
     /// The hosts that this scheduler should keep to.
     pub shard: Option<Shard>,
     /// Quotas of projects.
@@ -68,6 +71,7 @@ impl State {
             residents: vec![Vec::new(); world.slots()],
             paddings: Vec::new(),
             foreign: Amounts::new(),
+            experience: Experience::default(),
             shard: None,
             quotas: Vec::new(),
             diary: Diary::new(),

@@ -159,6 +159,13 @@ impl World {
         if request.is_empty() { request.fits(left) } else { request.within(left) }
     }
 
+    /// The providers of a host that give a dimension: one, or one per device,
+    /// in order of creation.
+    #[must_use]
+    pub fn devices(&self, host: HostIx, dim: DimIx) -> &[Source] {
+        self.sources_of(host).of(dim)
+    }
+
     /// Whether anything is being given back anywhere.
     #[must_use]
     pub fn is_releasing(&self) -> bool {

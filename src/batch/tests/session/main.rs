@@ -4,6 +4,7 @@
 
 mod bench;
 mod extender;
+mod fragmentation;
 mod gangs;
 mod hosts;
 mod properties;

@@ -3,6 +3,7 @@
 use super::mix::Mix;
 use super::prices::Prices;
 use super::room::{Demand, Kind, Need, Room};
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Arrivals before prices are learnt for the first time.
@@ -21,13 +22,13 @@ pub struct Learner<S> {
     learnt: u64,
 }
 
-impl<S: Ord> Default for Learner<S> {
+impl<S> Default for Learner<S> {
     fn default() -> Self {
         Self { mix: Mix::default(), prices: Arc::default(), learnt: 0 }
     }
 }
 
-impl<S: Ord + Clone> Learner<S> {
+impl<S: Eq + Hash + Clone> Learner<S> {
     /// The newest prices.
     #[must_use]
     pub fn prices(&self) -> &Arc<Prices> {

@@ -11,8 +11,8 @@ const MOST_STEPS: i64 = 100;
 /// Devices of a host that requests for several may take together, at most.
 const MOST_DEVICES: usize = 16;
 
-/// Shapes looked at: the most frequent ones, up to this part of all arrivals.
-const COVERED: f64 = 0.95;
+/// Shapes looked at: those that weigh most, up to this part of all.
+const COVERED: f64 = 0.97;
 
 /// And so many at most.
 const MOST_DEMANDS: usize = 96;
@@ -62,7 +62,8 @@ impl Prices {
             let pace = if anew { 1.0 / (1.0 + round as f64 / 50.0) } else { 0.3 };
             for (bid, asked) in bids.iter_mut().zip(asked) {
                 let excess = ((asked + 0.5) / (bid.expected + 0.5)).ln().clamp(-2.0, 2.0);
-                let price = bid.price + pace * softness[bid.market] * excess;
+                let price =
+                    bid.price + pace * softness[bid.market].max(SOFTNESS * bid.worth) * excess;
                 bid.price = price.clamp(-0.5 * bid.worth, bid.worth);
             }
         }
@@ -70,6 +71,11 @@ impl Prices {
         let kinds = tables.map(|(at, frame)| frame.tables(at, &bids, &softness)).collect();
         Self { kinds, requests: bids.into_iter().map(|bid| (bid.needs, bid.price)).collect() }
     }
+}
+
+/// How many markets there may be.
+fn markets(kinds: &[Kind]) -> usize {
+    kinds.iter().map(|kind| kind.market + 1).max().unwrap_or_default()
 }
 
 /// Rooms counted. The order of devices makes no difference.
@@ -84,11 +90,24 @@ fn crowds(rooms: impl IntoIterator<Item = Room>, kinds: &[Kind]) -> Crowds {
     counts.into_iter().collect()
 }
 
-/// The most frequent shapes that fill anything.
+/// An amount to the nearest with five binary digits that count: shapes that
+/// differ by less are one, so that many rare ones together are not overlooked.
+fn coarse(amount: i64) -> i64 {
+    let digits = i64::BITS - amount.max(0).leading_zeros();
+    let step = 1 << digits.saturating_sub(5);
+    (amount + step / 2) / step * step
+}
+
+fn coarsely(need: Need) -> Need {
+    Need { sides: need.sides.map(coarse), ..need }
+}
+
+/// The shapes that make most of what arrives, by number and by worth.
 fn bids(kinds: &[Kind], demands: Vec<Demand>) -> Vec<Bid> {
     let mut bids: BTreeMap<Vec<Option<Need>>, f64> = BTreeMap::new();
     for demand in demands {
-        *bids.entry(demand.needs).or_default() += demand.weight as f64;
+        let needs = demand.needs.into_iter().map(|need| need.map(coarsely)).collect();
+        *bids.entry(needs).or_default() += demand.weight as f64;
     }
     let bids = bids.into_iter().filter_map(|(needs, expected)| {
         let worths = needs.iter().zip(kinds).filter_map(|(need, kind)| {
@@ -99,12 +118,18 @@ fn bids(kinds: &[Kind], demands: Vec<Demand>) -> Vec<Bid> {
         (worth > 0.0).then_some(Bid { needs, worth, market, expected, price: 0.0 })
     });
     let mut bids: Vec<Bid> = bids.collect();
-    bids.sort_by(|a, b| b.expected.total_cmp(&a.expected));
-    let all: f64 = bids.iter().map(|bid| bid.expected).sum();
+    let (mut number, mut worth) = (0.0, vec![0.0; markets(kinds)]);
+    for bid in &bids {
+        number += bid.expected;
+        worth[bid.market] += bid.expected * bid.worth;
+    }
+    let weight = |bid: &Bid| bid.expected * (1.0 / number + bid.worth / worth[bid.market]);
+    bids.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+    let all: f64 = bids.iter().map(weight).sum();
     let mut sum = 0.0;
     let covering = |bid: &Bid| {
         let needed = sum < COVERED * all;
-        sum += bid.expected;
+        sum += weight(bid);
         needed
     };
     let covering =
@@ -116,7 +141,7 @@ fn bids(kinds: &[Kind], demands: Vec<Demand>) -> Vec<Bid> {
 /// Turns weights into the arrivals that fill the room of each market. Gives how
 /// soft choices are in each.
 fn expect(bids: &mut [Bid], kinds: &[Kind], crowds: &Crowds) -> Vec<f64> {
-    let markets = kinds.iter().map(|kind| kind.market + 1).max().unwrap_or_default();
+    let markets = markets(kinds);
     let mut free = vec![0.0; markets];
     for (room, count) in crowds {
         let kind = &kinds[room.kind];

@@ -1,6 +1,7 @@
 //! Which shapes of requests arrive, and how often: learnt, bounded, forgetful.
 
-use std::collections::BTreeMap;
+use foldhash::{HashMap, HashMapExt};
+use std::hash::Hash;
 
 /// Shapes remembered at most.
 const MOST_SHAPES: usize = 512;
@@ -8,27 +9,32 @@ const MOST_SHAPES: usize = 512;
 /// Arrivals after which each counts half, so that an old mix is forgotten.
 const MEMORY: u64 = 32_768;
 
-/// Counts of the shapes that have arrived.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Counts of the shapes that have arrived, in the order in which they first did.
+#[derive(Clone, Debug)]
 pub struct Mix<S> {
-    counts: BTreeMap<S, u64>,
+    counts: Vec<(S, u64)>,
+    places: HashMap<S, usize>,
     total: u64,
     arrived: u64,
 }
 
-impl<S: Ord> Default for Mix<S> {
+impl<S> Default for Mix<S> {
     fn default() -> Self {
-        Self { counts: BTreeMap::new(), total: 0, arrived: 0 }
+        Self { counts: Vec::new(), places: HashMap::new(), total: 0, arrived: 0 }
     }
 }
 
-impl<S: Ord + Clone> Mix<S> {
+impl<S: Eq + Hash + Clone> Mix<S> {
     /// Counts requests of one shape that have arrived.
     pub fn observe(&mut self, shape: S, requests: u64) {
         if requests == 0 {
             return;
         }
-        *self.counts.entry(shape).or_default() += requests;
+        let place = *self.places.entry(shape.clone()).or_insert(self.counts.len());
+        if place == self.counts.len() {
+            self.counts.push((shape, 0));
+        }
+        self.counts[place].1 += requests;
         self.total += requests;
         self.arrived += requests;
         while self.total > MEMORY || self.counts.len() > MOST_SHAPES {
@@ -49,15 +55,18 @@ impl<S: Ord + Clone> Mix<S> {
 
     /// Rare shapes go, so it ends.
     fn halve(&mut self) {
-        self.counts.values_mut().for_each(|count| *count /= 2);
-        self.counts.retain(|_, count| *count > 0);
-        self.total = self.counts.values().sum();
+        self.counts.iter_mut().for_each(|(_, count)| *count /= 2);
+        self.counts.retain(|(_, count)| *count > 0);
+        self.total = self.counts.iter().map(|(_, count)| count).sum();
+        let places = self.counts.iter().enumerate();
+        self.places = places.map(|(place, (shape, _))| (shape.clone(), place)).collect();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn an_old_mix_is_forgotten_and_rare_shapes_go_first() {

@@ -68,7 +68,8 @@ impl Tables {
 
 impl Kind {
     /// What a request fills is worth.
-    pub(super) fn worth_of(&self, need: &Need) -> f64 {
+    #[must_use]
+    pub fn worth_of(&self, need: &Need) -> f64 {
         let amount = i64::from(need.devices) * need.share;
         self.worth * amount as f64 / self.size.max(1) as f64
     }

@@ -30,12 +30,15 @@
 //! Nothing here knows a clock or chance: the same mix, rooms and earlier prices
 //! give the same prices.
 
+mod flow;
 mod ladder;
 mod learner;
 mod market;
 mod mix;
 mod prices;
 mod room;
+#[cfg(test)]
+mod tests;
 
 pub use learner::Learner;
 pub use mix::Mix;

@@ -73,11 +73,6 @@ impl Kind {
         let amount = i64::from(need.devices) * need.share;
         self.worth * amount as f64 / self.size.max(1) as f64
     }
-
-    /// Side amounts that no request can take from devices.
-    pub(super) fn side(&self, side: usize) -> i64 {
-        self.sides.get(side).copied().unwrap_or_default()
-    }
 }
 
 impl Prices {

@@ -66,7 +66,7 @@ fn a_session_that_is_given_nothing_learns_from_its_own_tasks() {
     let mut state = state(&[host(1, 16), host(1, 4), host(0, 64)]);
     add_job(&mut state, "p/many", 30, &[asking("hungry", 30, 1, 12)]);
     let small = add_job(&mut state, "p/small", 1, &[asking("small", 1, 1, 2)]);
-    let plain = add_job(&mut state, "p/plain", 1, &[asking("plain", 1, 0, 4)]);
+    let plain = add_job(&mut state, "p/plain", 1, &[asking("plain", 1, 0, 6)]);
     let closed = cycle_with(plugins(), state, &mut Accept::default());
     // The gang is too large; others leave the host that its tasks could use.
     assert_eq!(placed(&closed.state, small), [Some("h01".to_owned())]);

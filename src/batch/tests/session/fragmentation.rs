@@ -3,7 +3,7 @@
 use crate::bench::{Accept, GPU, Host, Tasks, add_job, cycle_with, only, placed, settings, state};
 use stowplan_batch::amounts::DimIx;
 use stowplan_batch::fragment::Experience;
-use stowplan_batch::plugins::tiers;
+use stowplan_batch::plugins::{Outside, tiers};
 use stowplan_batch::session::{State, Tiers};
 use stowplan_engine::config::EngineConfig;
 use stowplan_engine::table::HostFacts;
@@ -110,7 +110,8 @@ fn arguments_that_cannot_be_are_refused() {
         settings.batch.tiers = vec![vec!["fragmentation".to_owned()]];
         let given = [(key.to_owned(), value.to_owned())].into();
         settings.batch_plugins.insert("fragmentation".to_owned(), given);
-        let fault = tiers(&settings, &EngineConfig::from(&settings)).err().unwrap().to_string();
+        let made = tiers(&settings, &EngineConfig::from(&settings), &Outside::default());
+        let fault = made.err().unwrap().to_string();
         assert_eq!(fault, format!("[batch:fragmentation] {key} = {value}: expected {expected}"));
     }
 }

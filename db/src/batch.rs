@@ -1,10 +1,12 @@
 //! One batch of the ledger's writer: one transaction around the head.
 
-use crate::connect::Connection;
+use crate::connect::{Connection, Writer};
 use crate::entity::head;
 use crate::head::HEAD_ID;
+use crate::link::{Link, Pooled};
 use crate::literal::{LiteralError, value_literal};
 use crate::migration::KNOWN_EPOCH;
+use crate::script::Statements;
 use crate::trouble::Code;
 use sea_orm::sea_query::{Expr, ExprTrait, Query, UpdateStatement};
 use sea_orm::{
@@ -31,6 +33,16 @@ pub enum Written {
 pub struct Batch {
     transaction: DatabaseTransaction,
     failed: bool,
+    /// Given back after the transaction has ended.
+    _writer: Writer,
+}
+
+/// The step of the head that makes a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Move<'a> {
+    pub known: i64,
+    pub new: i64,
+    pub batch: &'a str,
 }
 
 impl Batch {
@@ -43,8 +55,9 @@ impl Batch {
             sqlite_transaction_mode: Some(SqliteTransactionMode::Immediate),
             ..TransactionOptions::default()
         };
-        let transaction = connection.writer().await.begin_with_options(options).await?;
-        Ok(Self { transaction, failed: false })
+        let writer = connection.writer().await;
+        let transaction = writer.begin_with_options(options).await?;
+        Ok(Self { transaction, failed: false, _writer: writer })
     }
 
     /// Moves the head from `known` to `new` and names the batch that did it.
@@ -82,6 +95,17 @@ impl Batch {
     pub async fn execute_text(&mut self, text: &str) -> Result<(), DbErr> {
         let done = self.transaction.execute_unprepared(text).await;
         self.watch(done).map(|_| ())
+    }
+
+    /// Runs statements that were made as text ([`crate::Script::text`]).
+    ///
+    /// # Errors
+    /// When one of them fails; the batch can then only be rolled back.
+    pub async fn execute_all(&mut self, statements: Statements) -> Result<(), DbErr> {
+        for text in statements.into_texts()? {
+            self.execute_text(&text).await?;
+        }
+        Ok(())
     }
 
     /// Runs one statement with its values bound; the number of rows it touched.
@@ -132,8 +156,9 @@ impl Batch {
 
 impl Connection {
     /// One whole batch: moves the head from `known` to `new` in the name of
-    /// `batch`, runs the statements in `texts` (each ended by a semicolon,
-    /// see [`crate::Script`]) and commits. Where it is one text it is one round trip.
+    /// `batch`, runs the statements of a [`crate::Script`] and commits. On a
+    /// SQLite file it holds the calling thread until the disk has it; on the
+    /// servers it is one round trip for each text.
     ///
     /// # Errors
     /// As the database gives them; nothing was kept, unless the error is
@@ -143,38 +168,44 @@ impl Connection {
         known: i64,
         new: i64,
         batch: &str,
-        mut texts: Vec<String>,
+        statements: Statements,
     ) -> Result<Written, DbErr> {
-        let mut link = self.link.lock().await;
-        let begin = begin_text(self.backend(), known, new, batch, link.mark())?;
-        match texts.first_mut() {
-            Some(first) => first.insert_str(0, &begin),
-            None => texts.push(begin),
-        }
-        if let Some(last) = texts.last_mut() {
-            last.push_str("COMMIT");
-        }
-        match link.execute(texts).await {
-            Ok(()) => Ok(Written::Committed),
-            Err(error) if is_guard(&error) => {
-                link.look().await?;
-                Ok(Written::HeadMoved)
+        let step = Move { known, new, batch };
+        match &mut *self.link.lock().await {
+            Link::File(file) => file.write(&step, &statements.into_bound()?).await,
+            Link::Pooled(pooled) => {
+                write_texts(pooled, self.backend(), &step, statements.into_texts()?).await
             }
-            Err(error) => Err(error),
         }
+    }
+}
+
+async fn write_texts(
+    link: &mut Pooled,
+    backend: DbBackend,
+    step: &Move<'_>,
+    mut texts: Vec<String>,
+) -> Result<Written, DbErr> {
+    let begin = begin_text(backend, step)?;
+    match texts.first_mut() {
+        Some(first) => first.insert_str(0, &begin),
+        None => texts.push(begin),
+    }
+    if let Some(last) = texts.last_mut() {
+        last.push_str("COMMIT");
+    }
+    match link.execute(texts).await {
+        Ok(()) => Ok(Written::Committed),
+        Err(error) if is_guard(&error) => Ok(Written::HeadMoved),
+        Err(error) => Err(error),
     }
 }
 
 /// The beginning of a batch: the head's move, and a statement that fails unless
 /// the move succeeded. Without it a move of no row would not stop the rest. (On
 /// MariaDB it has to be a SELECT: the errors of DO are turned into warnings.)
-fn begin_text(
-    backend: DbBackend,
-    known: i64,
-    new: i64,
-    batch: &str,
-    mark: i64,
-) -> Result<String, DbErr> {
+fn begin_text(backend: DbBackend, step: &Move<'_>) -> Result<String, DbErr> {
+    let Move { known, new, batch } = *step;
     let mut name = String::new();
     value_literal(&mut name, backend, &batch.into()).map_err(unwritable)?;
     let update = format!(
@@ -191,7 +222,7 @@ fn begin_text(
         }
         _ => format!(
             "BEGIN IMMEDIATE; \
-             {update} AND (SELECT data_version FROM pragma_data_version) = {mark}; \
+             {update}; \
              SELECT json_extract('{{}}', iif(changes() = 1, '$', '{SQLITE_GUARD}')); "
         ),
     })

@@ -4,7 +4,9 @@ mod mariadb;
 mod postgres;
 mod sqlite;
 
-use crate::link::{Link, Source};
+pub(crate) use sqlite::WAL_AUTOCHECKPOINT;
+
+use crate::link::{Link, Pooled, Source};
 use crate::spec::ConnectSpec;
 use sea_orm::sqlx::{self, pool::PoolOptions};
 use sea_orm::{
@@ -14,7 +16,7 @@ use sea_orm::{
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// Statements kept prepared on each connection.
 const STATEMENT_CACHE: usize = 1024;
@@ -58,38 +60,47 @@ pub struct Connection {
     reader: DatabaseConnection,
     backend: DbBackend,
     most_bytes: usize,
+    /// Whether batches go straight to a SQLite file, with their values bound.
+    takes_bound: bool,
     pub(crate) link: Arc<Mutex<Link>>,
 }
 
 /// The right to write beside the batches, see [`Connection::writer`].
 #[derive(Debug)]
-pub struct Writer<'a> {
-    db: &'a DatabaseConnection,
-    _turn: Option<MutexGuard<'a, Link>>,
+pub struct Writer {
+    db: DatabaseConnection,
+    turn: Option<OwnedMutexGuard<Link>>,
 }
 
-impl Deref for Writer<'_> {
+impl Deref for Writer {
     type Target = DatabaseConnection;
 
     fn deref(&self) -> &DatabaseConnection {
-        self.db
+        &self.db
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        if let Some(link) = &mut self.turn {
+            link.resume();
+        }
     }
 }
 
 impl Connection {
-    /// Where everything but batches is written. On SQLite there is one
-    /// connection for all writes, as long as the process lives, so that what
-    /// others write can be told from what we write: whoever writes takes turns
-    /// with the batches, until the returned value is dropped.
-    pub async fn writer(&self) -> Writer<'_> {
+    /// Where everything but batches is written. On SQLite whoever writes takes
+    /// turns with the batches, until the returned value is dropped, so that what
+    /// others write can be told from what we write.
+    pub async fn writer(&self) -> Writer {
         let turn = if self.backend == DbBackend::Sqlite {
-            let mut link = self.link.lock().await;
-            link.give_back();
+            let mut link = self.link.clone().lock_owned().await;
+            link.yield_turn();
             Some(link)
         } else {
             None
         };
-        Writer { db: &self.writer, _turn: turn }
+        Writer { db: self.writer.clone(), turn }
     }
 
     /// Where reads that take long are done (decisions, events): on SQLite they
@@ -107,6 +118,10 @@ impl Connection {
     /// Most bytes that the database takes in one text.
     pub fn most_bytes(&self) -> usize {
         self.most_bytes
+    }
+
+    pub(crate) fn takes_bound(&self) -> bool {
+        self.takes_bound
     }
 
     /// A read-only transaction that sees one state of all tables from its
@@ -132,7 +147,7 @@ impl Connection {
     /// # Errors
     /// When a connection does not close in good order.
     pub async fn close(&self) -> Result<(), DbErr> {
-        self.link.lock().await.give_back();
+        self.link.lock().await.close();
         self.reader.close_by_ref().await?;
         self.writer.close_by_ref().await
     }
@@ -146,15 +161,15 @@ impl Connection {
 /// With the real cause when the address is wrong, or the server or the file is
 /// out of reach.
 pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
-    let (source, reader, most_bytes) = match spec.backend {
-        DbBackend::Sqlite => {
-            let (writer, reader) = sqlite::pools(spec).await?;
-            (Source::Sqlite(writer), reader.into(), MOST_BYTES)
-        }
-        _ => server(spec).await?,
+    if spec.backend != DbBackend::Sqlite {
+        return server(spec).await;
+    }
+    let (writer, reader, file) = sqlite::pools(spec).await?;
+    let link = match file {
+        Some(file) => Link::File(file),
+        None => Link::Pooled(Pooled::new(Source::Sqlite(writer.clone()), false, None)),
     };
-    let keeps = !sqlite::in_memory(spec);
-    open(spec, source, reader, most_bytes, keeps).await
+    Ok(open(spec, link, writer.into(), reader.into(), MOST_BYTES))
 }
 
 /// Opens a database that belongs to another program, to be read through
@@ -164,20 +179,17 @@ pub async fn connect(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
 /// # Errors
 /// As [`connect`].
 pub async fn connect_read_only(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
-    let (source, reader, most_bytes) = match spec.backend {
-        DbBackend::Sqlite => {
-            let source = Source::Sqlite(sqlite::read_only_pool(spec).await?);
-            let reader = source.pool();
-            (source, reader, MOST_BYTES)
-        }
-        _ => server(spec).await?,
-    };
-    open(spec, source, reader, most_bytes, false).await
+    if spec.backend != DbBackend::Sqlite {
+        return server(spec).await;
+    }
+    let pool = sqlite::read_only_pool(spec).await?;
+    let link = Link::Pooled(Pooled::new(Source::Sqlite(pool.clone()), false, None));
+    let (writer, reader) = (pool.clone().into(), pool.into());
+    Ok(open(spec, link, writer, reader, MOST_BYTES))
 }
 
-/// The pool of a server, which serves writing and reading alike, and the most
-/// bytes that it takes in one text.
-async fn server(spec: &ConnectSpec) -> Result<(Source, DatabaseConnection, usize), ConnectError> {
+/// A server, whose pool serves writing and reading alike.
+async fn server(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
     let (source, most_bytes) = match spec.backend {
         DbBackend::Postgres => (Source::Postgres(postgres::pool(spec).await?), MOST_BYTES),
         _ => {
@@ -185,24 +197,21 @@ async fn server(spec: &ConnectSpec) -> Result<(Source, DatabaseConnection, usize
             (Source::MariaDb(pool), most_bytes)
         }
     };
-    let reader = source.pool();
-    Ok((source, reader, most_bytes))
+    let (writer, reader) = (source.pool(), source.pool());
+    let link = Link::Pooled(Pooled::new(source, true, spec.recycle_time));
+    Ok(open(spec, link, writer, reader, most_bytes))
 }
 
-async fn open(
+fn open(
     spec: &ConnectSpec,
-    source: Source,
+    link: Link,
+    writer: DatabaseConnection,
     reader: DatabaseConnection,
     most_bytes: usize,
-    keeps: bool,
-) -> Result<Connection, ConnectError> {
-    let writer = source.pool();
-    let mut link = Link::new(source, keeps, spec.recycle_time);
-    // The first look: what was written before is what will be loaded. It takes
-    // no lock, so that a database may be opened while another writes.
-    link.look().await.map_err(|error| refused(spec, error))?;
-    let (backend, link) = (spec.backend, Arc::new(Mutex::new(link)));
-    Ok(Connection { writer, reader, backend, most_bytes, link })
+) -> Connection {
+    let (backend, takes_bound) = (spec.backend, matches!(link, Link::File(_)));
+    let link = Arc::new(Mutex::new(link));
+    Connection { writer, reader, backend, most_bytes, takes_bound, link }
 }
 
 /// What all pools have in common. Nothing is asked of a connection before it

@@ -1,171 +1,43 @@
-//! The connection that batches are written through, kept between them: to take
-//! one from a pool and give it back costs round trips.
+//! The connection that batches are written through.
 
-use crate::trouble::Trouble;
-use sea_orm::sqlx::{
-    self, AssertSqlSafe, Executor as _, MySql, Pool, Postgres, Sqlite, pool::PoolConnection,
-};
-use sea_orm::{ConnAcquireErr, DatabaseConnection, DbErr, RuntimeErr};
-use std::time::{Duration, Instant};
+mod fault;
+mod file;
+mod pooled;
 
-/// The pool that the connection comes from.
-#[derive(Clone, Debug)]
-pub(crate) enum Source {
-    Sqlite(Pool<Sqlite>),
-    Postgres(Pool<Postgres>),
-    MariaDb(Pool<MySql>),
-}
+pub(crate) use file::File;
+pub(crate) use pooled::{Pooled, Source};
 
-impl Source {
-    /// The same pool for all other work.
-    pub fn pool(&self) -> DatabaseConnection {
-        match self {
-            Self::Sqlite(pool) => pool.clone().into(),
-            Self::Postgres(pool) => pool.clone().into(),
-            Self::MariaDb(pool) => pool.clone().into(),
-        }
-    }
-
-    async fn take(&self) -> Result<Wire, DbErr> {
-        let taken = match self {
-            Self::Sqlite(pool) => pool.acquire().await.map(Wire::Sqlite),
-            Self::Postgres(pool) => pool.acquire().await.map(Wire::Postgres),
-            Self::MariaDb(pool) => pool.acquire().await.map(Wire::MariaDb),
-        };
-        taken.map_err(|error| match error {
-            sqlx::Error::PoolTimedOut => DbErr::ConnectionAcquire(ConnAcquireErr::Timeout),
-            sqlx::Error::PoolClosed => DbErr::ConnectionAcquire(ConnAcquireErr::ConnectionClosed),
-            error => DbErr::Conn(RuntimeErr::SqlxError(error.into())),
-        })
-    }
-}
-
-/// A connection taken from its pool; it goes back when it is dropped.
+/// The way to the database that a batch goes.
 #[derive(Debug)]
-enum Wire {
-    Sqlite(PoolConnection<Sqlite>),
-    Postgres(PoolConnection<Postgres>),
-    MariaDb(PoolConnection<MySql>),
-}
-
-impl Wire {
-    async fn execute(&mut self, text: String) -> Result<(), DbErr> {
-        let text = AssertSqlSafe(text);
-        let done = match self {
-            Self::Sqlite(connection) => connection.execute(text).await.map(drop),
-            Self::Postgres(connection) => connection.execute(text).await.map(drop),
-            Self::MariaDb(connection) => connection.execute(text).await.map(drop),
-        };
-        done.map_err(|error| DbErr::Exec(RuntimeErr::SqlxError(error.into())))
-    }
-}
-
-/// The writer's connection and where the next one comes from.
-#[derive(Debug)]
-pub(crate) struct Link {
-    source: Source,
-    wire: Option<(Wire, Instant)>,
-    /// Whether it is kept between batches: a database in memory has one
+pub(crate) enum Link {
+    /// Straight to a SQLite file.
+    File(File),
+    /// Through a pool: to a server, or to a database in memory, which has one
     /// connection for everything.
-    keeps: bool,
-    /// How long one connection is kept at most; none: for ever.
-    recycle_time: Option<Duration>,
-    /// SQLite's count of foreign writes as of our last look.
-    mark: i64,
+    Pooled(Pooled),
 }
 
 impl Link {
-    pub fn new(source: Source, keeps: bool, recycle_time: Option<Duration>) -> Self {
-        Self { source, wire: None, keeps, recycle_time, mark: 0 }
-    }
-
-    /// A number that changes when anything but our own connection has written
-    /// the SQLite file, as of the last look.
-    pub fn mark(&self) -> i64 {
-        self.mark
-    }
-
-    /// Looks whether anything but our own connection has written the SQLite
-    /// file. On the servers the head tells.
-    pub async fn look(&mut self) -> Result<(), DbErr> {
-        if let Source::Sqlite(_) = self.source
-            && let Wire::Sqlite(connection) = self.wire().await?
-        {
-            let mark = sqlx::query_scalar("PRAGMA data_version").fetch_one(&mut **connection).await;
-            self.mark = mark.map_err(|error| DbErr::Query(RuntimeErr::SqlxError(error.into())))?;
-        }
-        self.give_back_unless_kept();
-        Ok(())
-    }
-
-    /// Runs texts of several statements one after the other, up to the first
-    /// statement that fails. Then whatever transaction was begun is ended, or
-    /// the connection is given up.
-    pub async fn execute(&mut self, texts: Vec<String>) -> Result<(), DbErr> {
-        let wire = self.wire().await?;
-        let mut outcome = Ok(());
-        for text in texts {
-            outcome = wire.execute(text).await;
-            if outcome.is_err() {
-                break;
-            }
-        }
-        if let Err(error) = &outcome {
-            let is_lost = Trouble::classify(error) == Trouble::Lost;
-            let may_live = matches!(wire, Wire::Sqlite(_)) || !is_lost;
-            let ended = may_live && wire.execute("ROLLBACK".to_owned()).await.is_ok();
-            // SQLite complains when the failure has ended the transaction.
-            if !ended && !matches!(wire, Wire::Sqlite(_)) {
-                self.close();
-            }
-        }
-        self.give_back_unless_kept();
-        outcome
-    }
-
-    /// Gives the connection back to its pool, for others.
-    pub fn give_back(&mut self) {
-        self.wire = None;
-    }
-
-    fn give_back_unless_kept(&mut self) {
-        if !self.keeps {
-            self.give_back();
+    /// Makes way for one who writes beside the batches.
+    pub fn yield_turn(&mut self) {
+        match self {
+            Self::File(file) => file.yield_turn(),
+            Self::Pooled(pooled) => pooled.give_back(),
         }
     }
 
-    async fn wire(&mut self) -> Result<&mut Wire, DbErr> {
-        let is_old = |since: &Instant| self.recycle_time.is_some_and(|time| since.elapsed() > time);
-        if self.wire.as_ref().is_some_and(|(_, since)| is_old(since)) {
-            self.give_back();
-        }
-        let taken = match self.wire.take() {
-            Some(kept) => kept,
-            None => (self.source.take().await?, Instant::now()),
-        };
-        Ok(&mut self.wire.insert(taken).0)
-    }
-
-    /// Gives the connection up rather than back.
-    fn close(&mut self) {
-        match self.wire.take() {
-            Some((Wire::Sqlite(mut connection), _)) => connection.close_on_drop(),
-            Some((Wire::Postgres(mut connection), _)) => connection.close_on_drop(),
-            Some((Wire::MariaDb(mut connection), _)) => connection.close_on_drop(),
-            None => {}
+    /// Takes the turn again.
+    pub fn resume(&mut self) {
+        if let Self::File(file) = self {
+            file.resume();
         }
     }
-}
 
-/// What is still kept at the end is not given back: that takes a runtime, which
-/// may have ended before.
-impl Drop for Link {
-    fn drop(&mut self) {
-        match self.wire.take() {
-            Some((Wire::Sqlite(connection), _)) => drop(connection.detach()),
-            Some((Wire::Postgres(connection), _)) => drop(connection.detach()),
-            Some((Wire::MariaDb(connection), _)) => drop(connection.detach()),
-            None => {}
+    /// Gives up the connection in good order.
+    pub fn close(&mut self) {
+        match self {
+            Self::File(file) => file.close(),
+            Self::Pooled(pooled) => pooled.give_back(),
         }
     }
 }

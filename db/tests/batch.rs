@@ -7,13 +7,12 @@ use sea_orm::{ConnectionTrait, EntityTrait, IntoActiveModel};
 use stowplan_db::entity::{journal, member};
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_db::{
-    Batch, Connection, Script, Trouble, Written, journal_batch, journal_since, read_head, sea_orm,
+    Batch, Connection, Script, Statements, Trouble, Written, journal_batch, journal_since, read_head, sea_orm,
     trim_journal,
 };
 
-/// A row of the journal, as text.
-fn row(connection: &Connection, seq: i64, batch: &str) -> String {
-    let row = journal::Model {
+fn entry(seq: i64, batch: &str) -> journal::Model {
+    journal::Model {
         seq,
         batch: batch.to_owned(),
         version: 1,
@@ -21,10 +20,23 @@ fn row(connection: &Connection, seq: i64, batch: &str) -> String {
         request_id: "req-1".to_owned(),
         time_us: 1,
         body: "{}".to_owned(),
-    };
+    }
+}
+
+/// Statements that add rows to the journal.
+fn rows(connection: &Connection, rows: &[(i64, &str)]) -> Statements {
     let mut script = Script::new(connection);
-    script.insert([row]);
-    script.finish().unwrap().concat()
+    for (seq, batch) in rows {
+        script.insert([entry(*seq, batch)]);
+    }
+    script.finish().unwrap()
+}
+
+/// The same beside batches.
+fn row_beside(connection: &Connection, seq: i64, batch: &str) -> Statements {
+    let mut script = Script::text(connection);
+    script.insert([entry(seq, batch)]);
+    script.finish().unwrap()
 }
 
 fn batch(number: u32) -> String {
@@ -43,35 +55,30 @@ async fn a_batch_is_written_whole_or_not_at_all() {
             continue;
         };
         let connection = database.migrated().await;
-        let texts = |from: i64, number: u32, pieces: usize| -> Vec<String> {
-            let rows: Vec<_> =
-                (from..from + 6).map(|seq| row(&connection, seq, &batch(number))).collect();
-            rows.chunks(6 / pieces.max(1)).map(|piece| piece.concat()).collect()
+        let six = |from: i64, number: u32| {
+            let batch = batch(number);
+            let six: Vec<_> = (from..from + 6).map(|seq| (seq, batch.as_str())).collect();
+            rows(&connection, &six)
         };
-        // One text, several, none.
-        let written = connection.write(0, 6, &batch(1), texts(1, 1, 1)).await;
+        let none = || Statements::none(&connection);
+        let written = connection.write(0, 6, &batch(1), six(1, 1)).await;
         assert_eq!(written.unwrap(), Written::Committed, "{kind:?}");
-        let written = connection.write(6, 12, &batch(2), texts(7, 2, 3)).await;
+        let written = connection.write(6, 12, &batch(2), six(7, 2)).await;
         assert_eq!(written.unwrap(), Written::Committed, "{kind:?}");
-        let written = connection.write(12, 12, &batch(3), Vec::new()).await;
+        let written = connection.write(12, 12, &batch(3), none()).await;
         assert_eq!(written.unwrap(), Written::Committed, "{kind:?}");
         assert_eq!(read_head(connection.reader()).await.unwrap().batch, Some(batch(3)));
 
         // The head is elsewhere.
-        for pieces in [1, 2] {
-            let moved = connection.write(6, 18, &batch(4), texts(13, 4, pieces)).await;
-            assert_eq!(moved.unwrap(), Written::HeadMoved, "{kind:?}");
-        }
-        let moved = connection.write(6, 18, &batch(4), Vec::new()).await;
+        let moved = connection.write(6, 18, &batch(4), six(13, 4)).await;
+        assert_eq!(moved.unwrap(), Written::HeadMoved, "{kind:?}");
+        let moved = connection.write(6, 18, &batch(4), none()).await;
         assert_eq!(moved.unwrap(), Written::HeadMoved, "{kind:?}");
 
         // The last row's key is taken.
-        for pieces in [1, 2] {
-            let mut clash = texts(13, 5, pieces);
-            clash.last_mut().unwrap().push_str(&row(&connection, 1, &batch(5)));
-            let error = connection.write(12, 19, &batch(5), clash).await.unwrap_err();
-            assert_eq!(Trouble::classify(&error), Trouble::Constraint, "{kind:?}: {error}");
-        }
+        let clash = rows(&connection, &[(13, &batch(5)), (14, &batch(5)), (1, &batch(5))]);
+        let error = connection.write(12, 19, &batch(5), clash).await.unwrap_err();
+        assert_eq!(Trouble::classify(&error), Trouble::Constraint, "{kind:?}: {error}");
         let head = read_head(connection.reader()).await.unwrap();
         assert_eq!((head.seq, head.batch), (12, Some(batch(3))), "{kind:?}");
         assert_eq!(seqs(&connection, 0, 100).await, Vec::from_iter(1..=12), "{kind:?}");
@@ -90,8 +97,8 @@ async fn a_failed_statement_poisons_its_batch() {
         let connection = database.migrated().await;
         let mut open = Batch::begin(&connection).await.unwrap();
         assert!(open.move_head(0, 2, &batch(1)).await.unwrap());
-        open.execute_text(&row(&connection, 1, &batch(1))).await.unwrap();
-        let error = open.execute_text(&row(&connection, 1, &batch(1))).await.unwrap_err();
+        open.execute_all(row_beside(&connection, 1, &batch(1))).await.unwrap();
+        let error = open.execute_all(row_beside(&connection, 1, &batch(1))).await.unwrap_err();
         assert_eq!(Trouble::classify(&error), Trouble::Constraint);
         open.commit().await.unwrap_err();
         assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0, "{kind:?}");
@@ -114,8 +121,9 @@ async fn of_many_writers_each_sequence_goes_to_one() {
                 let mut written = 0;
                 while written < 10 {
                     let known = read_head(connection.reader()).await.unwrap().seq;
-                    let text = row(&connection, known + 1, &batch(number));
-                    match connection.write(known, known + 1, &batch(number), vec![text]).await {
+                    let (new, batch) = (known + 1, batch(number));
+                    let row = rows(&connection, &[(new, &batch)]);
+                    match connection.write(known, new, &batch, row).await {
                         Ok(Written::Committed) => written += 1,
                         Ok(Written::HeadMoved) => {}
                         Err(error) => {
@@ -140,7 +148,7 @@ async fn the_head_lock_settles_what_a_batch_in_doubt_came_to() {
         let connection = database.migrated().await;
         let mut doubtful = Batch::begin(&connection).await.unwrap();
         assert!(doubtful.move_head(0, 1, &batch(1)).await.unwrap());
-        doubtful.execute_text(&row(&connection, 1, &batch(1))).await.unwrap();
+        doubtful.execute_all(row_beside(&connection, 1, &batch(1))).await.unwrap();
 
         let other = database.connect().await;
         let settle = tokio::spawn(async move {
@@ -162,8 +170,8 @@ async fn sqlite_tells_of_foreign_writes_only() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
     let connection = database.migrated().await;
     let write = async |known: i64| {
-        let text = row(&connection, known + 1, &batch(1));
-        connection.write(known, known + 1, &batch(1), vec![text]).await.unwrap()
+        let row = rows(&connection, &[(known + 1, &batch(1))]);
+        connection.write(known, known + 1, &batch(1), row).await.unwrap()
     };
     assert_eq!(write(0).await, Written::Committed);
     let heartbeat = member::Model { id: batch(9), applied_seq: 1, heartbeat_us: 1 };
@@ -188,8 +196,8 @@ async fn an_older_program_no_longer_writes() {
         let connection = database.migrated().await;
         let newer = "UPDATE head SET schema_epoch = schema_epoch + 1";
         connection.writer().await.execute_unprepared(newer).await.unwrap();
-        let text = row(&connection, 1, &batch(1));
-        let written = connection.write(0, 1, &batch(1), vec![text]).await.unwrap();
+        let row = rows(&connection, &[(1, &batch(1))]);
+        let written = connection.write(0, 1, &batch(1), row).await.unwrap();
         assert_eq!(written, Written::HeadMoved, "{kind:?}");
     }
 }
@@ -203,8 +211,8 @@ async fn a_snapshot_sees_one_state() {
         let connection = database.migrated().await;
         let snapshot = connection.snapshot().await.unwrap();
         assert_eq!(read_head(&snapshot).await.unwrap().seq, 0);
-        let text = row(&connection, 1, &batch(1));
-        connection.write(0, 1, &batch(1), vec![text]).await.unwrap();
+        let row = rows(&connection, &[(1, &batch(1))]);
+        connection.write(0, 1, &batch(1), row).await.unwrap();
         assert_eq!(journal_since(&snapshot, 0, 10).await.unwrap(), [], "{kind:?}");
         assert_eq!(read_head(&snapshot).await.unwrap().seq, 0, "{kind:?}");
         snapshot.rollback().await.unwrap();

@@ -7,7 +7,7 @@ use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TryGetable};
 use std::time::Duration;
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_db::{
-    Backend, Batch, ConnectError, ConnectSpec, connect, migrate, read_head, sea_orm,
+    Backend, Batch, ConnectError, ConnectSpec, Statements, connect, migrate, read_head, sea_orm,
 };
 
 async fn ask<T: TryGetable>(db: &DatabaseConnection, sql: &str) -> T {
@@ -117,7 +117,7 @@ async fn a_database_in_memory_outlives_its_calls() {
     let connection = connect(&ConnectSpec::in_memory()).await.unwrap();
     migrate(&connection, |_| ()).await.unwrap();
     assert_eq!(read_head(connection.reader()).await.unwrap().seq, 0);
-    connection.write(0, 1, "b", Vec::new()).await.unwrap();
+    connection.write(0, 1, "b", Statements::none(&connection)).await.unwrap();
     assert_eq!(read_head(connection.reader()).await.unwrap().seq, 1);
     // Each has a database of its own.
     let other = connect(&ConnectSpec::in_memory()).await.unwrap();
@@ -181,7 +181,7 @@ fn a_connection_may_outlive_its_runtime() {
         };
         let connection = runtime.block_on(async {
             let connection = database.migrated().await;
-            connection.write(0, 1, "b", Vec::new()).await.unwrap();
+            connection.write(0, 1, "b", Statements::none(&connection)).await.unwrap();
             connection
         });
         drop(runtime);

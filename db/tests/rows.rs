@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use sea_orm::{
-    ActiveModelTrait, ColumnTrait, ConnectionTrait, EntityTrait, IntoActiveModel, ModelTrait,
+    ActiveModelTrait, ColumnTrait, EntityTrait, IntoActiveModel, ModelTrait,
     QueryFilter, QueryOrder,
 };
 use stowplan_db::entity::*;
 use stowplan_db::testing::{Kind, TestDatabase};
-use stowplan_db::{Connection, LiteralError, Script, Written, sea_orm};
+use stowplan_db::{
+    Batch, Connection, LiteralError, Script, Statements, Written, read_head, sea_orm,
+};
 
 /// Text that quoting, collations and encodings stumble over.
 const TRICKY: [&str; 10] = [
@@ -33,23 +35,39 @@ where
     E::Model: ModelTrait<Entity = E> + IntoActiveModel<E::ActiveModel> + PartialEq,
     E::ActiveModel: ActiveModelTrait<Entity = E> + Send,
 {
-    let writer = connection.writer().await;
-    let db = &*writer;
     let actives = || models.clone().into_iter().map(IntoActiveModel::into_active_model);
+    let found = async || E::find().all(connection.reader()).await.unwrap();
+    let clear = async || E::delete_many().exec(&*connection.writer().await).await.unwrap();
 
-    db.execute_unprepared(&inserted(connection, models.clone())).await.unwrap();
-    same(&E::find().all(connection.reader()).await.unwrap(), &models);
+    beside(connection, models.clone()).await;
+    same(&found().await, &models);
 
-    E::delete_many().exec(db).await.unwrap();
-    E::insert_many(actives()).exec_without_returning(db).await.unwrap();
-    same(&E::find().all(connection.reader()).await.unwrap(), &models);
+    clear().await;
+    // The table of the head cannot do without its row.
+    if let Ok(head) = read_head(connection.reader()).await {
+        let script = inserted(Script::new(connection), models.clone());
+        let written = connection.write(head.seq, head.seq, UUID, script).await.unwrap();
+        assert_eq!(written, Written::Committed);
+        same(&found().await, &models);
+        clear().await;
+    }
+
+    let insert = E::insert_many(actives());
+    insert.exec_without_returning(&*connection.writer().await).await.unwrap();
+    same(&found().await, &models);
 }
 
-/// The text that inserts rows, short enough to be one.
-fn inserted<M: ModelTrait>(connection: &Connection, rows: Vec<M>) -> String {
-    let mut script = Script::new(connection);
+/// Inserts rows by a text, beside the batches.
+async fn beside<M: ModelTrait>(connection: &Connection, rows: Vec<M>) {
+    let mut batch = Batch::begin(connection).await.unwrap();
+    batch.execute_all(inserted(Script::text(connection), rows)).await.unwrap();
+    batch.commit().await.unwrap();
+}
+
+/// The statements that insert rows.
+fn inserted<M: ModelTrait>(mut script: Script, rows: Vec<M>) -> Statements {
     script.insert(rows);
-    script.finish().unwrap().concat()
+    script.finish().unwrap()
 }
 
 /// Order aside.
@@ -381,9 +399,9 @@ async fn a_text_of_many_statements_keeps_tricky_values() {
                 updated_us: 0,
             })
             .collect();
-        let text: String =
-            rows.iter().map(|row| inserted(&connection, vec![row.clone()])).collect();
-        let written = connection.write(0, 1, UUID, vec![text]).await.unwrap();
+        let mut script = Script::new(&connection);
+        rows.iter().for_each(|row| script.insert([row.clone()]));
+        let written = connection.write(0, 1, UUID, script.finish().unwrap()).await.unwrap();
         assert_eq!(written, Written::Committed);
         same(&trait_name::Entity::find().all(connection.reader()).await.unwrap(), &rows);
     }
@@ -417,8 +435,7 @@ async fn doubles_in_the_text_keep_every_bit() {
                 allocation_ratio,
             })
             .collect();
-        let text = inserted(&connection, rows.clone());
-        connection.writer().await.execute_unprepared(&text).await.unwrap();
+        beside(&connection, rows.clone()).await;
         let found = inventory::Entity::find()
             .order_by_asc(inventory::Column::ClassId)
             .all(connection.reader())
@@ -452,9 +469,7 @@ async fn rows_that_fill_more_than_one_text() {
         script.insert(rows.clone());
         script.set(journal::Column::Seq, journal::Column::TimeUs, &[(1, 7), (9, -7)]);
         script.delete(journal::Column::Seq, [2]);
-        let texts = script.finish().unwrap();
-        assert_eq!(texts.len(), 5, "{kind:?}");
-        let written = connection.write(0, 9, UUID, texts).await.unwrap();
+        let written = connection.write(0, 9, UUID, script.finish().unwrap()).await.unwrap();
         assert_eq!(written, Written::Committed, "{kind:?}");
         let mut expected = rows;
         expected[0].time_us = 7;

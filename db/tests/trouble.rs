@@ -6,7 +6,9 @@ use sea_orm::{ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, Statement, T
 use std::time::Duration;
 use stowplan_db::entity::trait_name;
 use stowplan_db::testing::{Kind, TestDatabase};
-use stowplan_db::{Backend, Batch, Connection, Trouble, connect, migrate, sea_orm};
+use stowplan_db::{
+    Backend, Batch, Connection, Statements, Trouble, connect, migrate, sea_orm,
+};
 
 const SERVERS: [Kind; 2] = [Kind::Postgres, Kind::MariaDb];
 
@@ -72,10 +74,10 @@ async fn a_lock_that_is_not_had_in_time() {
 
         let mut held = Batch::begin(&holder).await.unwrap();
         assert!(held.move_head(0, 1, "held").await.unwrap());
-        let error = waiter.write(0, 1, "waiting", Vec::new()).await.unwrap_err();
+        let error = waiter.write(0, 1, "waiting", Statements::none(&waiter)).await.unwrap_err();
         assert_eq!(Trouble::classify(&error), Trouble::Retry, "{kind:?}: {error}");
         held.rollback().await.unwrap();
-        waiter.write(0, 1, "waiting", Vec::new()).await.unwrap();
+        waiter.write(0, 1, "waiting", Statements::none(&waiter)).await.unwrap();
     }
 }
 
@@ -148,10 +150,10 @@ async fn a_connection_that_was_killed() {
         assert_eq!(Trouble::classify(&error), Trouble::Lost, "{kind:?}: {error}");
         // The pool gives another connection in its place, at the latest when
         // the dead one has been tried.
-        let mut again = connection.write(0, 1, "again", Vec::new()).await;
+        let mut again = connection.write(0, 1, "again", Statements::none(&connection)).await;
         if let Err(error) = &again {
             assert_eq!(Trouble::classify(error), Trouble::Lost, "{kind:?}: {error}");
-            again = connection.write(0, 1, "again", Vec::new()).await;
+            again = connection.write(0, 1, "again", Statements::none(&connection)).await;
         }
         again.unwrap();
     }

@@ -1,6 +1,7 @@
 //! SQLite: the file and its settings.
 
-use super::{ConnectError, STATEMENT_CACHE, address_error, pool_options, probe};
+use super::{ConnectError, STATEMENT_CACHE, address_error, pool_options, probe, refused};
+use crate::link::File;
 use crate::spec::ConnectSpec;
 use sea_orm::sqlx::sqlite::{
     SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteLockingMode, SqlitePool,
@@ -11,11 +12,14 @@ use std::path::Path;
 
 /// Pages the write-ahead log may hold before they are moved into the file:
 /// ten times the default, for fewer pauses (measured).
-const WAL_AUTOCHECKPOINT: &str = "10000";
+pub(crate) const WAL_AUTOCHECKPOINT: &str = "10000";
 
-/// The writer's pool of one connection that is never replaced, and the pool of
-/// readers, which is the same for a database in memory.
-pub(super) async fn pools(spec: &ConnectSpec) -> Result<(SqlitePool, SqlitePool), ConnectError> {
+/// The pool of one connection for what is written beside the batches, the pool
+/// of readers, and the batches' own connection. In memory there is one for
+/// everything.
+pub(super) async fn pools(
+    spec: &ConnectSpec,
+) -> Result<(SqlitePool, SqlitePool, Option<File>), ConnectError> {
     let options: SqliteConnectOptions =
         spec.url.parse().map_err(|cause| address_error(spec, &cause))?;
     let options = options
@@ -40,13 +44,18 @@ pub(super) async fn pools(spec: &ConnectSpec) -> Result<(SqlitePool, SqlitePool)
     let writer = pool_options(spec).max_connections(1).idle_timeout(None).max_lifetime(None);
     if in_memory {
         let only = writer.connect_lazy_with(options);
-        return Ok((only.clone(), only));
+        return Ok((only.clone(), only, None));
     }
+    let synchronous = if spec.sqlite_synchronous { "FULL" } else { "NORMAL" };
+    let mut file = File::new(options.get_filename().to_owned(), spec.lock_timeout, synchronous);
+    // The first look: what was written before is what will be loaded. It takes
+    // no lock, so that a database may be opened while another writes.
+    file.look().map_err(|error| refused(spec, error))?;
     let writer = between_transactions(writer).connect_lazy_with(options.clone());
     let reader = between_transactions(pool_options(spec))
         .max_connections(spec.max_connections.max(1))
         .connect_lazy_with(options.pragma("query_only", "ON"));
-    Ok((writer, reader))
+    Ok((writer, reader, Some(file)))
 }
 
 /// A pool that closes what comes back to it in the midst of a transaction, which

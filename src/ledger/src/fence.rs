@@ -14,7 +14,7 @@ use crate::{
     store::{sheets::Sheets, touched::Touched},
 };
 use std::time::Duration;
-use stowplan_db::{Backend, Batch, Connection, DbErr, Trouble, Written};
+use stowplan_db::{Backend, Batch, Connection, DbErr, Script, Trouble, Written};
 use uuid::Uuid;
 
 /// How often the head is asked for: each try waits for the database's own
@@ -55,7 +55,9 @@ async fn move_head(connection: &Connection) -> Result<Written, DbErr> {
         change: Change::new("ledger.open"),
     };
     let (nothing, untouched) = (Image::default(), Touched::default());
-    let texts = Sheets::write(connection, &nothing, &nothing, &untouched, &[entry], &id);
-    let texts = texts.map_err(|trouble: Unavailable| DbErr::Custom(trouble.to_string()))?;
-    connection.write(known, known + 1, &id, texts).await
+    let script = Script::new(connection);
+    let statements = Sheets::write(script, &nothing, &nothing, &untouched, &[entry], &id);
+    let statements =
+        statements.map_err(|trouble: Unavailable| DbErr::Custom(trouble.to_string()))?;
+    connection.write(known, known + 1, &id, statements).await
 }

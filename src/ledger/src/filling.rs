@@ -20,7 +20,7 @@ use crate::{
         touched::Touched,
     },
 };
-use stowplan_db::{Batch, Connection, connect, migrate};
+use stowplan_db::{Batch, Connection, Script, connect, migrate};
 use stowplan_model::names::is_custom;
 use uuid::Uuid;
 
@@ -170,10 +170,9 @@ impl Open {
         let mut touched = Touched::default();
         touched.note(change);
         change.records.iter().for_each(|record| after.apply_record(record));
-        for text in Sheets::write(&self.connection, before, after, &touched, entries, &self.id)? {
-            self.batch.execute_text(&text).await.map_err(Unavailable::database)?;
-        }
-        Ok(())
+        let script = Script::text(&self.connection);
+        let statements = Sheets::write(script, before, after, &touched, entries, &self.id)?;
+        Ok(self.batch.execute_all(statements).await.map_err(Unavailable::database)?)
     }
 
     async fn give_up(self) -> Result<(), FillError> {

@@ -6,7 +6,9 @@
 use crate::common::open;
 use std::time::Duration;
 use stowplan_db::{
-    Batch, Written, read_head,
+    Batch, Script, Written,
+    entity::resource_class,
+    read_head,
     testing::{Kind, TestDatabase},
 };
 
@@ -56,7 +58,10 @@ async fn a_write_that_comes_late_gives_up() {
         let known = gone.image().seq();
         let successor = open(database.spec()).await;
         let other = database.connect().await;
-        let late = vec![LEFT[0].to_owned()];
+        let mut late = Script::new(&other);
+        let name = "CUSTOM_LEFT".to_owned();
+        late.insert([resource_class::Model { id: 1, name, created_us: 1, updated_us: 1 }]);
+        let late = late.finish().unwrap();
         let written = other.write(known, known + 1, "orphan", late).await.unwrap();
         assert_eq!(written, Written::HeadMoved);
         assert!(successor.image().classes.get("CUSTOM_LEFT").is_none());

@@ -1,4 +1,4 @@
-//! What a batch writes, as SQL text: per table the ids whose rows go, and the
+//! What a batch writes, as statements: per table the ids whose rows go, and the
 //! rows that come.
 //!
 //! A changed row is deleted and inserted again in the same transaction, which
@@ -18,7 +18,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use stowplan_db::{
-    Connection, LiteralError, Script,
+    LiteralError, Script, Statements,
     entity::{
         allocation, batch_object, call, cell, consumer, counter, decision, host, host_aggregate,
         host_aggregate_host, host_aggregate_metadata, inventory, job, journal, provider_aggregate,
@@ -29,7 +29,7 @@ use stowplan_db::{
 };
 use stowplan_model::Uuid;
 
-/// The SQL of one batch.
+/// The statements of one batch.
 pub(crate) struct Sheets<'a> {
     before: &'a Image,
     after: &'a Image,
@@ -41,15 +41,14 @@ impl<'a> Sheets<'a> {
     /// The statements that take the tables from `before` to `after`, where
     /// only what is `touched` differs, and add the journal rows.
     pub fn write(
-        connection: &Connection,
+        script: Script,
         before: &'a Image,
         after: &'a Image,
         touched: &'a Touched,
         entries: &[Entry],
         batch: &str,
-    ) -> Result<Vec<String>, Unavailable> {
-        let mut sheets =
-            Sheets { before, after, script: Script::new(connection), counters: BTreeMap::new() };
+    ) -> Result<Statements, Unavailable> {
+        let mut sheets = Sheets { before, after, script, counters: BTreeMap::new() };
         sheets.names(touched);
         sheets.providers(touched);
         sheets.consumers(touched)?;

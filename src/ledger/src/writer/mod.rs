@@ -26,7 +26,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use stowplan_db::{Batch, Connection, DbErr, Trouble, Written, journal_batch};
+use stowplan_db::{Batch, Connection, DbErr, Script, Statements, Trouble, Written, journal_batch};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
@@ -132,7 +132,8 @@ impl Writer {
     async fn probe(&mut self) {
         let seq = self.shared.image().seq();
         let id = Uuid::now_v7().to_string();
-        match self.shared.connection.write(seq, seq, &id, Vec::new()).await {
+        let connection = &self.shared.connection;
+        match connection.write(seq, seq, &id, Statements::none(connection)).await {
             Ok(Written::Committed) if self.stale.is_none() => self.shared.set_trouble(None),
             Ok(_) => {
                 if self.reload(ANOTHER_WROTE).await.is_ok() {
@@ -203,13 +204,14 @@ impl Writer {
         let id = Uuid::now_v7().to_string();
         let shared = self.shared.clone();
         let connection = &shared.connection;
-        let texts = match Sheets::write(connection, &before, &after, &touched, &entries, &id) {
-            Ok(texts) => texts,
+        let script = Script::new(connection);
+        let statements = match Sheets::write(script, &before, &after, &touched, &entries, &id) {
+            Ok(statements) => statements,
             Err(trouble) => return (Tried::Failed(trouble), proposals, Draft::on(before)),
         };
         let mut next = Draft::on(after.clone());
         let (known, new) = (before.seq(), after.seq());
-        let mut write = pin!(connection.write(known, new, &id, texts));
+        let mut write = pin!(connection.write(known, new, &id, statements));
         let written = loop {
             let open = ahead && self.closing.is_none() && !next.is_full(&shared.limits());
             tokio::select! {

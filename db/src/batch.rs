@@ -201,31 +201,24 @@ async fn write_texts(
     }
 }
 
-/// The beginning of a batch: the head's move, and a statement that fails unless
-/// the move succeeded. Without it a move of no row would not stop the rest. (On
-/// MariaDB it has to be a SELECT: the errors of DO are turned into warnings.)
+/// The beginning of a batch: the head's move, which fails unless the head is
+/// where we know it. A move of no row would not stop the rest. To ask in the same
+/// statement saves the servers a quarter of a small batch's time.
 fn begin_text(backend: DbBackend, step: &Move<'_>) -> Result<String, DbErr> {
     let Move { known, new, batch } = *step;
     let mut name = String::new();
     value_literal(&mut name, backend, &batch.into()).map_err(unwritable)?;
-    let update = format!(
-        "UPDATE head SET seq = {new}, batch = {name} \
-         WHERE id = {HEAD_ID} AND seq = {known} AND schema_epoch = {KNOWN_EPOCH}"
-    );
-    let moved = format!(
-        "SELECT COUNT(id) FROM head WHERE id = {HEAD_ID} AND seq = {new} AND batch = {name}"
-    );
-    Ok(match backend {
-        DbBackend::Postgres => format!("BEGIN; {update}; SELECT 1 / ({moved}); "),
-        DbBackend::MySql => {
-            format!("BEGIN; {update}; SELECT IF(({moved}) = 1, 1, (SELECT 1 UNION SELECT 2)); ")
-        }
-        _ => format!(
-            "BEGIN IMMEDIATE; \
-             {update}; \
-             SELECT json_extract('{{}}', iif(changes() = 1, '$', '{SQLITE_GUARD}')); "
-        ),
-    })
+    let is_known = format!("seq = {known} AND schema_epoch = {KNOWN_EPOCH}");
+    let (begin, fails) = match backend {
+        // Of no constants: those are reckoned out beforehand.
+        DbBackend::Postgres => ("BEGIN", "1 / (seq - seq)".to_owned()),
+        DbBackend::MySql => ("BEGIN", "(SELECT 1 UNION SELECT 2)".to_owned()),
+        _ => ("BEGIN IMMEDIATE", format!("json_extract('{{}}', '{SQLITE_GUARD}' || seq)")),
+    };
+    Ok(format!(
+        "{begin}; UPDATE head SET seq = CASE WHEN {is_known} THEN {new} ELSE {fails} END, \
+         batch = {name} WHERE id = {HEAD_ID}; "
+    ))
 }
 
 fn head_update(known: i64, new: i64, batch: &str) -> UpdateStatement {

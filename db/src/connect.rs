@@ -62,6 +62,8 @@ pub struct Connection {
     most_bytes: usize,
     /// Whether batches go straight to a SQLite file, with their values bound.
     takes_bound: bool,
+    /// The pool of a server.
+    server: Option<Source>,
     pub(crate) link: Arc<Mutex<Link>>,
 }
 
@@ -118,6 +120,10 @@ impl Connection {
     /// Most bytes that the database takes in one text.
     pub fn most_bytes(&self) -> usize {
         self.most_bytes
+    }
+
+    pub(crate) fn server(&self) -> Option<&Source> {
+        self.server.as_ref()
     }
 
     pub(crate) fn takes_bound(&self) -> bool {
@@ -198,8 +204,8 @@ async fn server(spec: &ConnectSpec) -> Result<Connection, ConnectError> {
         }
     };
     let (writer, reader) = (source.pool(), source.pool());
-    let link = Link::Pooled(Pooled::new(source, true, spec.recycle_time));
-    Ok(open(spec, link, writer, reader, most_bytes))
+    let link = Link::Pooled(Pooled::new(source.clone(), true, spec.recycle_time));
+    Ok(Connection { server: Some(source), ..open(spec, link, writer, reader, most_bytes) })
 }
 
 fn open(
@@ -211,7 +217,7 @@ fn open(
 ) -> Connection {
     let (backend, takes_bound) = (spec.backend, matches!(link, Link::File(_)));
     let link = Arc::new(Mutex::new(link));
-    Connection { writer, reader, backend, most_bytes, takes_bound, link }
+    Connection { writer, reader, backend, most_bytes, takes_bound, server: None, link }
 }
 
 /// What all pools have in common. Nothing is asked of a connection before it

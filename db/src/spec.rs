@@ -36,11 +36,14 @@ pub struct ConnectSpec {
     pub recycle_time: Option<Duration>,
     /// How long a lock that another process or connection holds is waited for.
     pub lock_timeout: Duration,
+    /// Servers only: how long whoever opens the ledger waits until no other
+    /// process holds it; none: nobody is asked and nothing held.
+    pub hold_patience: Option<Duration>,
 }
 
 impl ConnectSpec {
     /// The given database with everything else at its default: 5 connections,
-    /// durable, 2 s for a connection and 5 s for a lock.
+    /// durable, 2 s for a connection and 5 s for a lock, not held.
     pub fn new(backend: DbBackend, url: impl Into<String>) -> Self {
         Self {
             backend,
@@ -50,6 +53,7 @@ impl ConnectSpec {
             acquire_timeout: ACQUIRE_TIMEOUT,
             recycle_time: Some(RECYCLE_TIME),
             lock_timeout: LOCK_TIMEOUT,
+            hold_patience: None,
         }
     }
 

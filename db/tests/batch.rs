@@ -7,8 +7,8 @@ use sea_orm::{ConnectionTrait, EntityTrait, IntoActiveModel};
 use stowplan_db::entity::{journal, member};
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_db::{
-    Batch, Connection, Script, Statements, Trouble, Written, journal_batch, journal_since, read_head, sea_orm,
-    trim_journal,
+    Batch, Connection, Script, Statements, Trouble, Written, journal_batch, journal_since,
+    read_head, sea_orm, trim_journal,
 };
 
 fn entry(seq: i64, batch: &str) -> journal::Model {

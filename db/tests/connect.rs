@@ -161,6 +161,24 @@ async fn mariadb_settings() {
 }
 
 #[tokio::test]
+async fn a_connection_is_replaced_once_its_time_is_up() {
+    for (kind, own) in [
+        (Kind::Postgres, "SELECT pg_backend_pid()::bigint"),
+        (Kind::MariaDb, "SELECT CAST(CONNECTION_ID() AS SIGNED)"),
+    ] {
+        let Some(database) = TestDatabase::create(kind).await else {
+            continue;
+        };
+        let mut spec = database.spec();
+        spec.recycle_time = Some(Duration::from_secs(1));
+        let connection = connect(&spec).await.unwrap();
+        let first = ask::<i64>(connection.reader(), own).await;
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert_ne!(ask::<i64>(connection.reader(), own).await, first, "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_file_that_another_writes_is_opened() {
     let database = TestDatabase::create(Kind::Sqlite).await.unwrap();
     let writing = database.migrated().await;

@@ -6,9 +6,7 @@ use sea_orm::{ConnectionTrait, DbErr, EntityTrait, IntoActiveModel, Statement, T
 use std::time::Duration;
 use stowplan_db::entity::trait_name;
 use stowplan_db::testing::{Kind, TestDatabase};
-use stowplan_db::{
-    Backend, Batch, Connection, Statements, Trouble, connect, migrate, sea_orm,
-};
+use stowplan_db::{Backend, Batch, Connection, Statements, Trouble, connect, migrate, sea_orm};
 
 const SERVERS: [Kind; 2] = [Kind::Postgres, Kind::MariaDb];
 

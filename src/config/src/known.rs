@@ -124,7 +124,7 @@ const OPTIONS: &[(&str, &str)] = &[
     (
         "placement_database",
         "
-            backend connection_debug connection_parameters connection_trace
+            backend connection_debug connection_trace
             db_inc_retry_interval db_max_retries db_max_retry_interval db_retry_interval
             max_overflow mysql_enable_ndb mysql_sql_mode mysql_wsrep_sync_wait slave_connection
             use_db_reconnect

@@ -6,6 +6,7 @@
 //! the checks and the listing of effective values all come from that table.
 
 mod assign;
+mod database;
 mod differing;
 mod error;
 mod ini;

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use crate::database;
 use crate::error::{ConfigError, Warning};
 use crate::load::Loaded;
 use crate::messaging;
@@ -17,6 +18,7 @@ pub(crate) fn settle(loaded: &mut Loaded, folder: Option<&Path>, errors: &mut Ve
     refuse_open_door(loaded, errors);
     check_prefixes(loaded, errors);
     check_tiers(loaded, errors);
+    database::add_parameters(loaded, errors);
     messaging::take_from_url(loaded, errors);
     messaging::check(loaded, errors);
     loaded.warnings.sort_by(|a, b| origin_of(a).cmp(origin_of(b)));

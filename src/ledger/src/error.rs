@@ -84,6 +84,17 @@ pub enum OpenError {
         /// The lock file.
         path: String,
     },
+    /// Another stowplan holds the database of a server.
+    #[error(
+        "the database is in use by another stowplan process ({holder} of its server), which did \
+         not let go of it within {seconds} s; stop it first"
+    )]
+    Held {
+        /// The server's session that holds it.
+        holder: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
     /// The lock file cannot be made.
     #[error("cannot lock {path}: {source}")]
     Lock {

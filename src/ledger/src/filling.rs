@@ -11,6 +11,7 @@ use crate::{
     change::{Change, Entry, Record},
     clock,
     error::{FillError, OpenError, Unavailable},
+    hold,
     image::Image,
     lock::Lock,
     rows::ConsumerRow,
@@ -20,7 +21,7 @@ use crate::{
         touched::Touched,
     },
 };
-use stowplan_db::{Batch, Connection, Script, connect, migrate};
+use stowplan_db::{Batch, Connection, Hold, Script, connect, migrate};
 use stowplan_model::names::is_custom;
 use uuid::Uuid;
 
@@ -42,6 +43,7 @@ struct Open {
     batch: Batch,
     connection: Connection,
     lock: Option<Lock>,
+    _hold: Option<Hold>,
     id: String,
 }
 
@@ -55,6 +57,7 @@ impl Filling {
     pub async fn begin(options: OpenOptions) -> Result<Self, FillError> {
         let lock = options.lock_file.as_deref().map(Lock::take).transpose()?;
         let connection = connect(&options.database).await.map_err(OpenError::from)?;
+        let hold = hold::take(&connection, options.database.hold_patience).await?;
         migrate(&connection, |_| {}).await.map_err(OpenError::from)?;
         let mut batch = Batch::begin(&connection).await.map_err(Unavailable::database)?;
         batch.lock_head().await.map_err(Unavailable::database)?;
@@ -63,7 +66,8 @@ impl Filling {
         if !present.is_empty() {
             return Err(FillError::NotEmpty { present });
         }
-        let open = Open { batch, connection, lock, id: Uuid::new_v4().to_string() };
+        let id = Uuid::new_v4().to_string();
+        let open = Open { batch, connection, lock, _hold: hold, id };
         let mut filling = Self { open, image };
         filling.put(standard_names_gone(&filling.image)).await?;
         Ok(filling)

@@ -15,6 +15,7 @@ mod error;
 mod fence;
 mod filling;
 mod heartbeat;
+mod hold;
 pub mod image;
 mod journal;
 mod lock;
@@ -60,6 +61,7 @@ pub struct Ledger {
     shared: Arc<Shared>,
     outbox: mpsc::UnboundedSender<Message>,
     lock: Arc<Option<lock::Lock>>,
+    watch: Arc<Option<hold::Watch>>,
 }
 
 impl Ledger {
@@ -77,6 +79,7 @@ impl Ledger {
     ) -> Result<Self, OpenError> {
         let lock = options.lock_file.as_deref().map(lock::Lock::take).transpose()?;
         let connection = connect(&options.database).await?;
+        let hold = hold::take(&connection, options.database.hold_patience).await?;
         migrate(&connection, |_| {}).await?;
         fence::fence(&connection).await?;
         let image = store::load::load(&connection, progress).await?;
@@ -84,7 +87,8 @@ impl Ledger {
         // Bounded by the count of those who wait, which may be set anew.
         let (outbox, inbox) = mpsc::unbounded_channel();
         Writer::new(shared.clone(), inbox).start().map_err(OpenError::Thread)?;
-        Ok(Self { shared, outbox, lock: Arc::new(lock) })
+        let watch = hold.map(|hold| hold::Watch::over(hold, shared.clone()));
+        Ok(Self { shared, outbox, lock: Arc::new(lock), watch: Arc::new(watch) })
     }
 
     /// The newest image. Take it once per answer or session and keep it.
@@ -107,7 +111,7 @@ impl Ledger {
     /// Why nothing can be written at the moment; none while writes succeed.
     #[must_use]
     pub fn trouble(&self) -> Option<Arc<String>> {
-        self.shared.trouble()
+        self.shared.barred().or_else(|| self.shared.trouble())
     }
 
     /// Proposes a mutation. `check` is run on the newest image (again, if
@@ -153,6 +157,9 @@ impl Ledger {
         }
         if let Some(lock) = self.lock.as_ref() {
             lock.release();
+        }
+        if let Some(watch) = self.watch.as_ref() {
+            watch.end().await;
         }
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct Shared {
     waiting: AtomicUsize,
     /// Why nothing can be written at the moment.
     trouble: ArcSwapOption<String>,
+    /// Why this process may not write at the moment.
+    barred: ArcSwapOption<String>,
     runtime: Handle,
     image: ArcSwap<Image>,
     head: watch::Sender<i64>,
@@ -63,6 +65,7 @@ impl Shared {
             limits: ArcSwap::from_pointee(limits),
             waiting: AtomicUsize::new(0),
             trouble: ArcSwapOption::empty(),
+            barred: ArcSwapOption::empty(),
             runtime: Handle::current(),
             image: ArcSwap::from_pointee(image),
             head,
@@ -105,6 +108,22 @@ impl Shared {
             (true, None) => tracing::info!("the ledger writes again"),
         }
         self.trouble.store(reason.map(|reason| Arc::new(reason.to_owned())));
+    }
+
+    pub fn barred(&self) -> Option<Arc<String>> {
+        self.barred.load_full()
+    }
+
+    /// Forbids this process to write, or allows it again; says so once.
+    pub fn bar(&self, reason: Option<&str>) {
+        let before = self.barred.swap(reason.map(|reason| Arc::new(reason.to_owned())));
+        match (before.as_deref().map(String::as_str), reason) {
+            (before, Some(reason)) if before != Some(reason) => {
+                tracing::error!(reason, "this process may not write");
+            }
+            (Some(_), None) => tracing::info!("this process may write again"),
+            _ => {}
+        }
     }
 
     pub fn image(&self) -> Arc<Image> {

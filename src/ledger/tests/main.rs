@@ -5,5 +5,6 @@ mod common;
 mod contract;
 mod fence;
 mod filling;
+mod hold;
 mod image;
 mod writer;

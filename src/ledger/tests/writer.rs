@@ -43,7 +43,7 @@ fn class(name: String) -> impl FnMut(&Image) -> Result<(Change, ()), String> + S
     }
 }
 
-async fn add(ledger: &Ledger, name: &str) -> Result<(), WriteError<String>> {
+pub(crate) async fn add(ledger: &Ledger, name: &str) -> Result<(), WriteError<String>> {
     ledger.write("req-test", class(name.to_owned())).await
 }
 
@@ -57,7 +57,7 @@ async fn open_with(database: &TestDatabase, limits: Limits) -> Ledger {
 }
 
 /// Ends all connections to a database but the one that says so.
-async fn cut(connection: &Connection) {
+pub(crate) async fn cut(connection: &Connection) {
     let writer = connection.writer().await;
     let db = &*writer;
     if connection.backend() == DbBackend::Postgres {

@@ -6,6 +6,10 @@ use stowplan_config::{self as config, DatabaseUrl, PlacementDatabase, Settings};
 use stowplan_db::{Backend, ConnectError, ConnectSpec, Connection};
 use stowplan_ledger::{Ledger, Limits, OpenError, OpenOptions, Progress};
 
+/// How long another process that holds a server's database is waited for: the
+/// server gives up a machine that fell silent within half a minute.
+const HOLD_PATIENCE: Duration = Duration::from_secs(45);
+
 /// How to connect to the database of the options.
 pub fn spec(settings: &Settings) -> ConnectSpec {
     let options = &settings.placement_database;
@@ -25,6 +29,7 @@ pub fn spec_of(url: &DatabaseUrl, options: &PlacementDatabase) -> ConnectSpec {
     spec.acquire_timeout = Duration::from_secs(options.pool_timeout.into());
     let recycle_time = options.connection_recycle_time;
     spec.recycle_time = (recycle_time > 0).then(|| Duration::from_secs(recycle_time.into()));
+    spec.hold_patience = Some(HOLD_PATIENCE);
     spec
 }
 

@@ -11,6 +11,9 @@ section! {
         /// postgresql+psycopg2://user:password@host/name.
         connection: DatabaseUrl = DatabaseUrl::embedded("./stowplan.db"),
             secret, template("sqlite:///$state_path/stowplan.db");
+        /// Parameters that are added to the address, such as
+        /// ssl_ca=/path&ssl_verify_cert=true.
+        connection_parameters: String = String::new();
         /// SQLite: wait for the disk at every commit. Without it a power cut may lose
         /// the last commits; a crash of the service loses nothing.
         sqlite_synchronous: bool = true;

@@ -96,3 +96,34 @@ fn passwords_are_not_shown() {
     let hosts = "rabbit://u:a,b@h1:5672,v:c:d@h2:5672/vh";
     assert_eq!(crate::redact::url_passwords(hosts), "rabbit://u:***@h1:5672,v:***@h2:5672/vh");
 }
+
+#[test]
+fn parameters_of_an_option_of_their_own_are_added() {
+    for (connection, parameters, url) in [
+        ("mysql://h/d", "", "mysql://h/d"),
+        ("mysql://h/d", "ssl_ca=/ca.pem", "mysql://h/d?ssl-ca=%2Fca.pem&ssl-mode=VERIFY_CA"),
+        (
+            "mysql://u:p@h/d?charset=utf8",
+            "unix_socket=/run/m&ssl=true",
+            "mysql://u:p@h/d?socket=%2Frun%2Fm&ssl-mode=REQUIRED",
+        ),
+        ("postgresql://h/d", " sslmode=require ", "postgres://h/d?sslmode=require"),
+    ] {
+        let text = format!(
+            "[placement_database]\nconnection = {connection}\nconnection_parameters = {parameters}\n"
+        );
+        let loaded = load(&text).unwrap();
+        assert_eq!(warnings(&loaded), [""; 0], "{text}");
+        assert_eq!(loaded.settings.placement_database.connection.sqlx_url, url, "{text}");
+    }
+    let text = "[placement_database]\nconnection = mysql://h/d?x=1\nconnection_parameters = y=2\n";
+    assert_eq!(
+        warnings(&load(text).unwrap()),
+        [
+            "s.conf:2: [placement_database] connection: parameter x of the database URL has no \
+             effect",
+            "s.conf:3: [placement_database] connection_parameters: parameter y of the database URL \
+             has no effect"
+        ]
+    );
+}

@@ -29,6 +29,8 @@ pub struct DatabaseUrl {
     pub sqlx_url: String,
     /// SQLite: the file; none for a database in memory.
     pub path: Option<PathBuf>,
+    /// As it was written, password included.
+    written: String,
     redacted: String,
 }
 
@@ -36,11 +38,13 @@ impl DatabaseUrl {
     /// The SQLite database in this file, made if it is missing.
     pub fn embedded(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref();
+        let written = format!("sqlite:///{}", path.display());
         Self {
             backend: Backend::Sqlite,
             sqlx_url: format!("sqlite://{}?mode=rwc", escape(&path.to_string_lossy(), "/")),
             path: Some(path.to_owned()),
-            redacted: format!("sqlite:///{}", path.display()),
+            redacted: written.clone(),
+            written,
         }
     }
 
@@ -50,6 +54,7 @@ impl DatabaseUrl {
             backend: Backend::Sqlite,
             sqlx_url: "sqlite::memory:".to_owned(),
             path: None,
+            written: "sqlite://".to_owned(),
             redacted: "sqlite://".to_owned(),
         }
     }
@@ -57,6 +62,24 @@ impl DatabaseUrl {
     /// The address as written, without its password.
     pub fn redacted(&self) -> &str {
         &self.redacted
+    }
+
+    /// The same address with more parameters, `name=value&name=value`, as
+    /// oslo.db adds them. Those that are left out are told in `notes`.
+    ///
+    /// # Errors
+    /// When a parameter's value does not do.
+    pub(crate) fn with_parameters(
+        &self,
+        parameters: &str,
+        notes: &mut Vec<String>,
+    ) -> Result<Self, Problem> {
+        let joint = if self.written.contains('?') { '&' } else { '?' };
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        Self::parse(&self.written, &mut before)?;
+        let url = Self::parse(&format!("{}{joint}{parameters}", self.written), &mut after)?;
+        notes.extend(after.into_iter().skip(before.len()));
+        Ok(url)
     }
 
     /// Reads an address; parameters that are left out are told in `notes`.
@@ -73,6 +96,7 @@ impl DatabaseUrl {
             backend,
             sqlx_url: server_url(backend, &parts, notes)?,
             path: None,
+            written: text.to_owned(),
             redacted: url_passwords(text),
         })
     }

@@ -122,6 +122,7 @@ impl Writer {
         while self.shared.trouble().is_some() {
             match tokio::time::timeout(PROBE_INTERVAL, self.inbox.recv()).await {
                 Ok(message) => return message,
+                Err(_) if self.shared.barred().is_some() => {}
                 Err(_) => self.probe().await,
             }
         }
@@ -200,6 +201,11 @@ impl Writer {
         let after = Arc::new(after);
         if entries.is_empty() {
             return (Tried::Committed, proposals, Draft::on(before));
+        }
+        if let Some(reason) = self.shared.barred() {
+            let reason = reason.to_string();
+            let barred = Tried::Failed(Unavailable::Database { reason });
+            return (barred, proposals, Draft::on(before));
         }
         let id = Uuid::now_v7().to_string();
         let shared = self.shared.clone();

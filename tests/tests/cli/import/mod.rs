@@ -1,5 +1,6 @@
 //! `stowplan db import`: what is taken over, and what is refused.
 
+mod killed;
 mod refusals;
 
 use super::{folder, stowplan};

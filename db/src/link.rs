@@ -3,6 +3,7 @@
 mod fault;
 mod file;
 mod pooled;
+mod room;
 
 pub(crate) use file::File;
 pub(crate) use pooled::{Pooled, Source};

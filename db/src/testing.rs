@@ -69,10 +69,10 @@ impl TestDatabase {
             let directory = tempfile::tempdir().expect("a directory for the test's database");
             let file = directory.path().join("ledger.db");
             let url = format!("sqlite://{}", file.display());
-            return Some(Self {
-                spec: ConnectSpec::new(DbBackend::Sqlite, url),
-                home: Home::Directory(directory),
-            });
+            // Of a test nothing has to outlive a power cut.
+            let mut spec = ConnectSpec::new(DbBackend::Sqlite, url);
+            spec.sqlite_synchronous = false;
+            return Some(Self { spec, home: Home::Directory(directory) });
         }
         let Ok(server) = std::env::var(kind.variable()) else {
             eprintln!("skipped on {kind:?}: {} is not set", kind.variable());

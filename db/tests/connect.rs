@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use sea_orm::{ConnectionTrait, DatabaseConnection, Statement, TryGetable};
+use std::path::Path;
 use std::time::Duration;
 use stowplan_db::testing::{Kind, TestDatabase};
 use stowplan_db::{
@@ -104,12 +105,34 @@ async fn sqlite_settings() {
             assert_eq!(ask::<String>(db, "PRAGMA journal_mode").await, "wal");
             assert_eq!(ask::<String>(db, "PRAGMA locking_mode").await, "normal");
             assert_eq!(ask::<i64>(db, "PRAGMA synchronous").await, synchronous);
-            assert_eq!(ask::<i64>(db, "PRAGMA wal_autocheckpoint").await, 10_000);
+            assert_eq!(ask::<i64>(db, "PRAGMA wal_autocheckpoint").await, 4_000);
             assert_eq!(ask::<i64>(db, "PRAGMA busy_timeout").await, 5_000);
         }
         drop(writer);
         connection.close().await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn what_is_committed_to_a_log_made_beforehand_is_found_after_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let [here, left] = ["here.db", "left.db"].map(|name| folder.path().join(name));
+    let spec =
+        |file: &Path| ConnectSpec::new(Backend::Sqlite, format!("sqlite://{}", file.display()));
+    let log = |file: &Path| file.with_extension("db-wal");
+    let connection = connect(&spec(&here)).await.unwrap();
+    migrate(&connection, |_| ()).await.unwrap();
+    assert!(std::fs::metadata(log(&here)).unwrap().len() > 16_000_000);
+    connection.write(0, 1, "b", Statements::none(&connection)).await.unwrap();
+    std::fs::copy(&here, &left).unwrap();
+    std::fs::copy(log(&here), log(&left)).unwrap();
+    let found = connect(&spec(&left)).await.unwrap();
+    assert_eq!(read_head(found.reader()).await.unwrap().seq, 1);
+    found.write(1, 2, "b", Statements::none(&found)).await.unwrap();
+    // The log goes with the last who uses it.
+    found.close().await.unwrap();
+    assert!(!log(&left).exists());
+    connection.close().await.unwrap();
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@
 //! It does not yield while the disk is waited for, so it belongs on a thread of
 //! the writer's own. For the lock of another it waits as everything else does.
 
-use super::fault::error;
+use super::{fault::error, room};
 use crate::batch::{Move, Written};
 use crate::bound::Bound;
 use crate::connect::WAL_AUTOCHECKPOINT;
@@ -19,6 +19,9 @@ use std::time::{Duration, Instant};
 
 /// How long a lock that is not free is left alone.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
+/// The length of a log that is about to be moved into the file: a frame for each
+/// page, and what one batch adds.
+const LOG_BYTES: u64 = (WAL_AUTOCHECKPOINT as u64 + 100) * (4096 + 24);
 /// Statements kept prepared: a few for each table.
 const PREPARED: usize = 128;
 
@@ -28,8 +31,8 @@ pub(crate) struct File {
     path: PathBuf,
     /// How long a lock that another connection holds is waited for.
     lock_timeout: Duration,
-    /// `FULL` or `NORMAL`.
-    synchronous: &'static str,
+    /// Whether commits wait for the disk.
+    is_durable: bool,
     open: Option<Connection>,
     /// SQLite's mark of foreign writes as of our last look; none when something
     /// foreign is known to have been written since.
@@ -37,8 +40,16 @@ pub(crate) struct File {
 }
 
 impl File {
-    pub fn new(path: PathBuf, lock_timeout: Duration, synchronous: &'static str) -> Self {
-        Self { path, lock_timeout, synchronous, open: None, mark: None }
+    pub fn new(path: PathBuf, lock_timeout: Duration, is_durable: bool) -> Self {
+        Self { path, lock_timeout, is_durable, open: None, mark: None }
+    }
+
+    /// Makes room for the log of a database that nobody has open. Without it
+    /// commits are slower, and nothing else.
+    pub fn make_room(&self) {
+        if self.is_durable {
+            let _ = room::make(&self.path, LOG_BYTES);
+        }
     }
 
     /// Takes the file as it is now for what will be read of it.
@@ -127,7 +138,8 @@ impl File {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(self.lock_timeout)?;
-        connection.pragma_update(None, "synchronous", self.synchronous)?;
+        let synchronous = if self.is_durable { "FULL" } else { "NORMAL" };
+        connection.pragma_update(None, "synchronous", synchronous)?;
         connection.pragma_update(None, "wal_autocheckpoint", WAL_AUTOCHECKPOINT)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);

@@ -231,10 +231,17 @@ fn pool_options<D: sqlx::Database>(spec: &ConnectSpec) -> PoolOptions<D> {
         .max_lifetime(spec.recycle_time)
 }
 
-/// Connections a server's pool may hold: one runs a migration while another
-/// holds the lock on it.
-fn server_connections(spec: &ConnectSpec) -> u32 {
-    spec.max_connections.max(2)
+/// The pool of a server. It holds two connections at least: one runs a migration
+/// while another holds the lock on it. One whose time is up is not given out any
+/// more; the pool's own rounds come too rarely to rely on.
+fn server_options<D: sqlx::Database>(spec: &ConnectSpec) -> PoolOptions<D> {
+    let recycle_time = spec.recycle_time;
+    pool_options(spec).max_connections(spec.max_connections.max(2)).before_acquire(
+        move |_, meta| {
+            let is_young = recycle_time.is_none_or(|time| meta.age < time);
+            Box::pin(async move { Ok(is_young) })
+        },
+    )
 }
 
 fn refused(spec: &ConnectSpec, cause: impl ToString) -> ConnectError {

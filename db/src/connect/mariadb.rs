@@ -1,8 +1,6 @@
 //! MariaDB: the session's settings.
 
-use super::{
-    ConnectError, STATEMENT_CACHE, address_error, pool_options, probe, refused, server_connections,
-};
+use super::{ConnectError, STATEMENT_CACHE, address_error, probe, refused, server_options};
 use crate::spec::ConnectSpec;
 use sea_orm::sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlPool};
 use sea_orm::sqlx::{
@@ -24,15 +22,13 @@ pub(super) async fn pool(spec: &ConnectSpec) -> Result<(MySqlPool, usize), Conne
     // It answered; how it takes its leave does not matter.
     let _ = probe.close().await;
     let settings = session(spec.lock_timeout.as_secs());
-    let pool = pool_options::<MySql>(spec).max_connections(server_connections(spec)).after_connect(
-        move |connection, _| {
-            let settings = settings.clone();
-            Box::pin(async move {
-                connection.execute(AssertSqlSafe(settings)).await?;
-                Ok(())
-            })
-        },
-    );
+    let pool = server_options::<MySql>(spec).after_connect(move |connection, _| {
+        let settings = settings.clone();
+        Box::pin(async move {
+            connection.execute(AssertSqlSafe(settings)).await?;
+            Ok(())
+        })
+    });
     let most_bytes = usize::try_from(most_bytes).unwrap_or(usize::MAX);
     Ok((pool.connect_lazy_with(options), most_bytes))
 }

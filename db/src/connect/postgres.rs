@@ -1,8 +1,6 @@
 //! PostgreSQL: the session's settings.
 
-use super::{
-    ConnectError, STATEMENT_CACHE, address_error, pool_options, probe, server_connections,
-};
+use super::{ConnectError, STATEMENT_CACHE, address_error, probe, server_options};
 use crate::spec::ConnectSpec;
 use sea_orm::sqlx::postgres::{PgConnectOptions, PgConnection, PgPool};
 use sea_orm::sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, Postgres};
@@ -18,15 +16,13 @@ pub(super) async fn pool(spec: &ConnectSpec) -> Result<PgPool, ConnectError> {
         .disable_statement_logging();
     probe::<PgConnection>(spec, &options, spec.acquire_timeout).await?;
     let settings = session(spec.lock_timeout.as_millis());
-    let pool = pool_options::<Postgres>(spec)
-        .max_connections(server_connections(spec))
-        .after_connect(move |connection, _| {
-            let settings = settings.clone();
-            Box::pin(async move {
-                connection.execute(AssertSqlSafe(settings)).await?;
-                Ok(())
-            })
-        });
+    let pool = server_options::<Postgres>(spec).after_connect(move |connection, _| {
+        let settings = settings.clone();
+        Box::pin(async move {
+            connection.execute(AssertSqlSafe(settings)).await?;
+            Ok(())
+        })
+    });
     Ok(pool.connect_lazy_with(options))
 }
 

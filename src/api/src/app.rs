@@ -1,7 +1,7 @@
 //! The application: all surfaces behind one gate.
 
 use crate::{
-    compute, docs, failure::Failure, gate, native, placement, probes, server::RequestSpan,
+    compute, docs, failure::Failure, gate, metrics, native, placement, probes, server::RequestSpan,
     state::Shared, surface,
 };
 use actix_web::{
@@ -34,6 +34,7 @@ pub fn app(
         .wrap(from_fn(gate::gate))
         .wrap(TracingLogger::<RequestSpan>::new())
         .configure(probes::routes)
+        .configure(metrics::routes)
         .configure(docs::routes)
         .service(web::scope("/v1").configure(native::routes).default_service(web::to(no_route)))
         .service(compute::scope())

@@ -4,7 +4,7 @@ use crate::{
     app::resource,
     compute,
     failure::{Code, Problem, title},
-    media, native, placement, probes,
+    media, metrics, native, placement, probes,
 };
 use actix_web::{
     HttpResponse,
@@ -29,7 +29,7 @@ const DOCUMENT: &str = "/openapi.json";
                        API, and scheduling, batch and explanations of its own.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    paths(probes::healthz, probes::readyz),
+    paths(probes::healthz, probes::readyz, metrics::metrics),
     components(schemas(Problem)),
     tags((name = "probes", description = "Whether the process lives and can serve.")),
     modifiers(&Token),

@@ -28,7 +28,7 @@ use actix_web::{
 };
 use futures_util::FutureExt;
 use percent_encoding::percent_decode_str;
-use std::{fmt, panic::AssertUnwindSafe, sync::Arc};
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 use stowplan_config::Settings;
 use stowplan_scheduler::fields::cut;
 use tracing_actix_web::RequestId;
@@ -62,14 +62,31 @@ pub fn admitted(request: &HttpRequest) -> Result<(Admitted, Data<Shared>), Failu
     both.ok_or_else(|| Failure::new(Code::Unauthorized, ""))
 }
 
-/// Passes a request on if it may enter, and finishes its answer.
+/// Passes a request on if it may enter, finishes its answer, and counts it.
 pub async fn gate<B: MessageBody + 'static>(
     shared: Data<Shared>,
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+    let began = Instant::now();
     let settings = shared.api.settings.load_full();
-    let mut asked = asked(&request, &settings);
+    let asked = asked(&request, &settings);
+    let (surface, method) = (asked.surface, asked.method.clone());
+    let answered = pass(asked, settings, request, next).await;
+    let status = match &answered {
+        Ok(response) => response.status(),
+        Err(error) => error.as_response_error().status_code(),
+    };
+    shared.requests.count(surface, &method, status, began.elapsed());
+    answered
+}
+
+async fn pass<B: MessageBody + 'static>(
+    mut asked: Asked,
+    settings: Arc<Settings>,
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     if cors::is_on(&settings.cors) {
         asked.origin = request.headers().get(header::ORIGIN).cloned();
         if request.method() == Method::OPTIONS {
@@ -322,6 +339,7 @@ mod tests {
             clock: Arc::new(|| Micros(0)),
             bus: None,
             shadow: None,
+            batch: Arc::default(),
         };
         Data::new(Shared::new(api).unwrap())
     }

@@ -15,6 +15,7 @@ mod failure;
 mod gate;
 mod json;
 mod media;
+mod metrics;
 pub mod native;
 mod placement;
 mod policy;
@@ -35,6 +36,7 @@ pub use compute::version::{
 pub use docs::openapi;
 pub use failure::{Code, Failure, Problem};
 pub use gate::REQUEST_ID;
+pub use metrics::list::{ALL as METRICS, Metric};
 pub use policy::{
     Check, CheckFault, DefaultRule, Denied, Policy, PolicyFault, PolicySource, Target, defaults,
 };

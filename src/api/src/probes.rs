@@ -54,14 +54,14 @@ impl Bus {
         let Some(status) = status else {
             return Self { state: "off", broker: None, reason: None, counts: BTreeMap::new() };
         };
-        let (state, broker, reason) = match status.link().as_ref() {
-            Link::Connecting => ("connecting", None, None),
-            Link::Consuming { broker } => ("consuming", Some(broker.clone()), None),
-            Link::Away { reason } => ("away", None, Some(reason.clone())),
-            Link::Stopped => ("stopped", None, None),
+        let link = status.link();
+        let (broker, reason) = match link.as_ref() {
+            Link::Connecting | Link::Stopped => (None, None),
+            Link::Consuming { broker } => (Some(broker.clone()), None),
+            Link::Away { reason } => (None, Some(reason.clone())),
         };
         let counts = Counter::ALL.iter().map(|(counter, name)| (*name, status.count(*counter)));
-        Self { state, broker, reason, counts: counts.collect() }
+        Self { state: link.name(), broker, reason, counts: counts.collect() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What every handler works with.
 
+use crate::metrics::Requests;
 use crate::policy::{Policy, PolicyFault, PolicySource};
 use arc_swap::{ArcSwap, Guard};
 use std::sync::Arc;
@@ -26,12 +27,16 @@ pub struct ApiState {
     pub bus: Option<Arc<stowplan_bus::Status>>,
     /// What shadow mode has found; none where there is no bus.
     pub shadow: Option<Arc<stowplan_bus::Comparisons>>,
+    /// What batch cycles have done.
+    pub batch: Arc<stowplan_batch::CycleFigures>,
 }
 
 /// The same with what this crate makes of it, shared by all workers.
 pub struct Shared {
     /// What the surfaces stand on.
     pub api: ApiState,
+    /// What is counted of requests.
+    pub requests: Requests,
     policy: PolicySource,
 }
 
@@ -42,7 +47,7 @@ impl Shared {
     /// When there is a policy file that cannot be used.
     pub fn new(api: ApiState) -> Result<Self, PolicyFault> {
         let policy = PolicySource::open(&api.settings.load().oslo_policy)?;
-        Ok(Self { policy, api })
+        Ok(Self { policy, api, requests: Requests::default() })
     }
 
     /// Who may do what, at the moment.

@@ -29,7 +29,7 @@ pub enum Surface {
 pub const COMPUTE: &str = "/v2.1";
 
 /// Paths that need no token.
-const PUBLIC: [&str; 5] = ["/docs", "/openapi.json", "/ui", "/healthz", "/readyz"];
+const PUBLIC: [&str; 6] = ["/docs", "/openapi.json", "/ui", "/healthz", "/readyz", "/metrics"];
 
 impl Surface {
     /// The surface of a path, by its first part.

@@ -24,5 +24,5 @@ pub mod store;
 pub mod views;
 pub mod world;
 
-pub use driver::{prepare, run};
+pub use driver::{CycleFigures, prepare, run};
 pub use error::BatchError;

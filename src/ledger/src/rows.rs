@@ -449,12 +449,23 @@ pub struct CallRow {
     pub answer: String,
     /// What was claimed.
     pub claims: Vec<CallClaim>,
-    /// Whether the broker took the answer.
+    /// Whether nothing is to be done for it any more: the broker took the answer, or
+    /// it was given up.
     pub delivered: bool,
     /// When it was made.
     pub created: Micros,
-    /// When it was last changed.
+    /// When it was last changed; after `created` once no queue was there for the
+    /// answer.
     pub updated: Micros,
+}
+
+impl CallRow {
+    /// Whether it is known that the answer had not reached the caller: there was no
+    /// queue for it.
+    #[must_use]
+    pub fn was_missing(&self) -> bool {
+        self.updated > self.created
+    }
 }
 
 /// What a call claimed for one consumer.
@@ -469,6 +480,9 @@ pub struct CallClaim {
     /// Who had made its claim before, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin_before: Option<Origin>,
+    /// Why it was not taken back, though the answer reached nobody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stays: Option<String>,
 }
 
 /// How new something is that was learnt from the message bus.

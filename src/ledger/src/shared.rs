@@ -1,6 +1,6 @@
 //! What the writer and the readers have in common.
 
-use crate::{error::Unavailable, image::Image};
+use crate::{error::Unavailable, figures::Counters, image::Image};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::{
     sync::{
@@ -54,6 +54,7 @@ pub(crate) struct Shared {
     runtime: Handle,
     image: ArcSwap<Image>,
     head: watch::Sender<i64>,
+    pub counters: Counters,
 }
 
 impl Shared {
@@ -69,6 +70,7 @@ impl Shared {
             runtime: Handle::current(),
             image: ArcSwap::from_pointee(image),
             head,
+            counters: Counters::default(),
         }
     }
 
@@ -93,6 +95,11 @@ impl Shared {
     /// One no longer waits.
     pub fn leave(&self) {
         self.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
     }
 
     pub fn trouble(&self) -> Option<Arc<String>> {

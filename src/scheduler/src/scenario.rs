@@ -15,7 +15,7 @@ use stowplan_model::names::{is_custom, standard_traits};
 use stowplan_model::request::ScheduleRequest;
 
 use crate::error::SchedulerError;
-use crate::select::{Asked, RequestedGroup, Site, query_string, translate};
+use crate::select::{Asked, RequestedGroup, RootTraits, Site, query_string, translate};
 
 /// The most candidates that are asked for where no option says otherwise
 /// (`[scheduler] max_placement_results`): what the peer's query has.
@@ -147,6 +147,7 @@ impl QueryScenario {
             image: request.image.as_ref().and(checked.image()),
             groups: &groups,
             same_subtree: &[],
+            root: &RootTraits::default(),
             zone_must_exist: false,
         };
         let mut queries = translate(self, asked, &settings)?;

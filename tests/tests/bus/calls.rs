@@ -78,6 +78,30 @@ async fn an_answer_outlives_the_process_that_gave_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_a_caller_may_know_is_not_undone_after_a_kill() {
+    let short = "oslo_messaging_rabbit.kombu_missing_consumer_retry_timeout=2";
+    let Some(mut stage) = Stage::set(&[short]).await else { return };
+    let server = servers(1);
+    // The caller takes its answer and leaves; the server is killed before it can have
+    // noted that.
+    stage.wire.call(&stage.wire.select(spec(1), &server)).await;
+    stage.server.kill();
+    stage
+        .wire
+        .channel
+        .queue_delete(stage.wire.queue.as_str().into(), Default::default())
+        .await
+        .unwrap();
+    stage.server.start_again();
+    let until = std::time::Instant::now() + Duration::from_secs(25);
+    while stage.bus()["counts"]["kept"] != 1 && std::time::Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    assert_eq!(stage.bus()["counts"]["released"], 0);
+    assert_eq!(stage.held(server[0]), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_caller_that_has_given_up_is_not_served() {
     let Some(mut stage) = Stage::set(&[]).await else { return };
     stage.server.kill();

@@ -1,5 +1,8 @@
 //! The line to the broker is cut or falls silent; queues go away.
 
+use lapin::ExchangeKind;
+use lapin::options::ExchangeDeclareOptions;
+use lapin::types::{AMQPValue, FieldTable};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -91,6 +94,45 @@ async fn a_queue_that_is_deleted_is_declared_again() {
         is_served(&stage).await;
     }
     assert_eq!(fanouts(&stage).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_there_and_not_durable_is_taken_as_it_is() {
+    let Some(vhost) = Vhost::create() else { return };
+    let wire = Wire::connect(&vhost).await;
+    let (options, table) = (ExchangeDeclareOptions::default(), FieldTable::default());
+    let declare = wire.channel.exchange_declare("nova".into(), ExchangeKind::Topic, options, table);
+    declare.await.unwrap();
+    wire.declare("scheduler").await;
+    let url = vhost.url(&vhost.broker.address);
+    let server = start(&url, &["oslo_messaging_rabbit.amqp_durable_queues=true"]);
+    let stage = Stage { vhost, server, wire };
+    for host in ["cmp-1", "cmp-2"] {
+        report(&stage.client(), host);
+    }
+    stage.wait_until("calls are consumed", || stage.bus()["state"] == "consuming").await;
+    is_served(&stage).await;
+    assert!(stage.server.log().contains("declared as not durable"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_declared_otherwise_is_told() {
+    let Some(vhost) = Vhost::create() else { return };
+    let wire = Wire::connect(&vhost).await;
+    let mut table = FieldTable::default();
+    table.insert("x-max-length".into(), AMQPValue::LongInt(5));
+    let declare = wire.channel.queue_declare("scheduler".into(), Default::default(), table);
+    declare.await.unwrap();
+    let url = vhost.url(&vhost.broker.address);
+    let stage = Stage { server: start(&url, &[]), vhost, wire };
+    let is_told = || {
+        let bus = stage.bus();
+        bus["reason"].as_str().is_some_and(|reason| {
+            reason.contains("inequivalent arg 'x-max-length' for queue 'scheduler'")
+        })
+    };
+    stage.wait_until("it is told", is_told).await;
+    assert_eq!(stage.bus()["state"], "away");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -4,6 +4,7 @@
 
 mod gate;
 mod input;
+mod metrics;
 mod native;
 mod openapi;
 mod placement;

@@ -85,6 +85,7 @@ impl Server {
                     clock,
                     bus: None,
                     shadow: None,
+                    batch: Arc::default(),
                 };
                 let server = stowplan_api::serve(state, vec![listener]).unwrap();
                 let handle = server.handle();

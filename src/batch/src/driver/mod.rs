@@ -7,9 +7,11 @@
 
 mod commits;
 mod cycle;
+mod figures;
 mod sweeping;
 
 pub use cycle::{Cycle, CycleReport, Memory, Plant, PlantFault};
+pub use figures::{CycleFigures, Figures};
 
 use crate::plugins::Outside;
 use crate::store::{has_work, seed};
@@ -18,7 +20,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use stowplan_config::Settings;
-use stowplan_ledger::{Ledger, Unavailable, WriteError};
+use stowplan_ledger::{Image, Ledger, Unavailable, WriteError};
 use stowplan_model::Micros;
 use thiserror::Error;
 use tokio::sync::watch;
@@ -68,21 +70,31 @@ pub async fn run(
     settings: Arc<ArcSwap<Settings>>,
     clock: Clock,
     outside: Outside,
+    figures: Arc<CycleFigures>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut head = ledger.watch();
     let mut memory = Memory::default();
     let mut known_fault = String::new();
     let mut sweeper = sweeping::Sweeper::default();
+    // It is made of all settings: not for each change of a ledger in which no task
+    // waits.
+    let mut kept_plant: Option<(Arc<Settings>, Plant)> = None;
     loop {
         let options = settings.load_full();
         let began = Instant::now();
         sweeper.sweep(&ledger, &options, &clock).await;
-        match Plant::with(&options, &outside) {
+        let kept = kept_plant.take().filter(|(of, _)| Arc::ptr_eq(of, &options));
+        match kept.map_or_else(|| Plant::with(&options, &outside), |(_, plant)| Ok(plant)) {
             Ok(plant) => {
                 known_fault.clear();
                 head.borrow_and_update();
-                memory = turn(&ledger, plant, &clock, memory).await;
+                let (image, now) = (ledger.image(), clock());
+                if has_work(&image, now) || plant.is_due(now, &memory) {
+                    memory = turn(&ledger, image, plant, &clock, &figures, memory).await;
+                } else {
+                    kept_plant = Some((options.clone(), plant));
+                }
             }
             Err(fault) => {
                 let fault = fault.to_string();
@@ -110,14 +122,19 @@ pub async fn run(
     }
 }
 
-/// One turn: runs a cycle if a task waits, or something is done once in a while.
-async fn turn(ledger: &Ledger, plant: Plant, clock: &Clock, memory: Memory) -> Memory {
-    let (image, now) = (ledger.image(), clock());
-    if !has_work(&image, now) && !plant.is_due(now, &memory) {
-        return memory;
-    }
+/// One turn: runs a cycle.
+async fn turn(
+    ledger: &Ledger,
+    image: Arc<Image>,
+    plant: Plant,
+    clock: &Clock,
+    figures: &CycleFigures,
+    memory: Memory,
+) -> Memory {
+    let began = Instant::now();
     let cycle = Cycle::new(ledger.clone(), plant, clock.clone());
     let (memory, report) = cycle.run(image, memory).await;
+    figures.add(report, began.elapsed());
     if report.binds > 0 || report.refusals > 0 {
         tracing::info!(
             cycle = report.cycle,

@@ -41,6 +41,7 @@ async fn the_loop_places_jobs_as_they_come_and_stops_when_told() {
         settings,
         cloud.clock(),
         stowplan_batch::plugins::Outside::default(),
+        Arc::default(),
         stopped,
     );
     let running = tokio::spawn(running);

@@ -14,6 +14,8 @@ use super::address::{self, UnreadableFile};
 const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The longest pause, in seconds, after brokers that refuse at once.
 const SOON: f64 = 8.0;
+/// What a connection or channel is closed with when nothing is wrong.
+pub(super) const NORMAL: ReplyCode = 200;
 /// How long a closing connection is waited for.
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -169,7 +171,6 @@ fn failure(broker: String, error: &lapin::Error) -> Failed {
 
 /// Closes a connection in good order, if its broker answers soon.
 pub(crate) async fn goodbye(connection: &Connection) {
-    const NORMAL: ReplyCode = 200;
     let close = connection.close(NORMAL, "goodbye".into());
     if !matches!(tokio::time::timeout(GOODBYE, close).await, Ok(Ok(()))) {
         tracing::debug!("a connection to the message bus was not closed in good order");

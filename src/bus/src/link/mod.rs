@@ -7,8 +7,8 @@ mod dial;
 mod names;
 mod post;
 
-pub(crate) use declare::is_declared_otherwise;
-pub use declare::{Exchange, Queue};
+pub use declare::{Exchange, Queue, Source};
+pub(crate) use declare::{is_declared_otherwise, short};
 pub(crate) use dial::goodbye;
 pub use dial::{Dialler, Failed};
 pub use names::Names;

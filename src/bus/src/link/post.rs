@@ -8,8 +8,8 @@ use lapin::{BasicProperties, Channel, Confirmation, Connection};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
-use super::declare::short;
-use super::dial::{Dialler, Failed, goodbye};
+use super::declare::{Source, is_declared_otherwise, short};
+use super::dial::{Dialler, Failed, NORMAL, goodbye};
 
 /// How long the broker's word on a message is waited for.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -29,6 +29,9 @@ pub enum PostError {
     /// There is no connection, and none is tried for a while.
     #[error("the message bus is away: {0}")]
     Away(String),
+    /// Something of that name is declared otherwise.
+    #[error("{0}")]
+    Otherwise(String),
     /// The connection broke off, or the broker did not answer in time.
     #[error("{0}")]
     Broken(String),
@@ -94,17 +97,37 @@ impl Post {
         Err(PostError::Broken(problem))
     }
 
-    /// Does something else on the channel, such as declaring.
+    /// Declares an exchange and a queue, see [`Source::declare`].
     ///
     /// # Errors
-    /// As [`Post::send`].
-    pub async fn with_channel<T>(
+    /// As [`Post::aside`].
+    pub async fn declare(&self, source: &Source) -> Result<(), PostError> {
+        let declare =
+            async |line: &Connection, aside: &mut Channel| source.declare(line, aside).await;
+        self.aside(declare).await.map(drop)
+    }
+
+    /// Does something on a channel of its own: a broker closes that of a declaration
+    /// which it refuses.
+    ///
+    /// # Errors
+    /// As [`Post::send`]; [`PostError::Otherwise`] leaves the connection as it is.
+    pub async fn aside<T>(
         &self,
-        work: impl AsyncFnOnce(&Channel) -> lapin::Result<T>,
+        work: impl AsyncFnOnce(&Connection, &mut Channel) -> lapin::Result<T>,
     ) -> Result<T, PostError> {
         let line = self.line().await?;
-        let problem = match tokio::time::timeout(PATIENCE, work(&line.channel)).await {
+        let work = async {
+            let mut aside = line.connection.create_channel().await?;
+            let done = work(&line.connection, &mut aside).await?;
+            aside.close(NORMAL, "done".into()).await?;
+            Ok::<_, lapin::Error>(done)
+        };
+        let problem = match tokio::time::timeout(PATIENCE, work).await {
             Ok(Ok(done)) => return Ok(done),
+            Ok(Err(error)) if is_declared_otherwise(&error) => {
+                return Err(PostError::Otherwise(error.to_string()));
+            }
             Ok(Err(error)) => error.to_string(),
             Err(_) => format!("no word of the broker within {} s", PATIENCE.as_secs()),
         };

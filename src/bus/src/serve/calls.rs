@@ -1,5 +1,6 @@
 //! One call of select_destinations, from the message to its answer.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,9 +10,9 @@ use stowplan_model::request::NetworkMetadata;
 use stowplan_scheduler::Call;
 use stowplan_scheduler::select::{BusCall, Destination, SelectRequest, call_uuid};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::JoinHandle;
 
 use super::Hub;
+use super::acknowledged::Acknowledged;
 use super::delivery::Answer;
 use super::freshness::too_late;
 use super::status::Counter;
@@ -39,7 +40,18 @@ pub(super) struct Taken {
 
 impl Hub {
     /// Decides a call and answers it.
-    pub(super) async fn select(self: Arc<Self>, taken: Taken, permit: OwnedSemaphorePermit) {
+    pub(super) async fn select(
+        self: Arc<Self>,
+        taken: Taken,
+        acknowledged: Acknowledged,
+        permit: OwnedSemaphorePermit,
+    ) {
+        // While the acknowledgement is on its way the request is read.
+        let attempts = self.settings.load().scheduler.max_attempts;
+        let asked = request::read(&taken.message.args, attempts);
+        if !self.is_ours(&taken.message, acknowledged).await {
+            return;
+        }
         let Some(caller) = taken.message.caller.clone() else {
             tracing::warn!(
                 request_id = taken.message.context.request_id,
@@ -47,18 +59,22 @@ impl Hub {
             );
             return;
         };
-        let signs = self.show_life(&caller);
-        let (answer, kept) = self.decide(&taken, &caller).await;
-        if let Some(signs) = signs {
-            signs.abort();
-        }
+        let (answer, kept) = tokio::select! {
+            decided = self.decide(&taken, &caller, asked) => decided,
+            never = self.show_life(&caller) => match never {},
+        };
         drop(permit);
-        let Caller { msg_id, reply_queue, .. } = caller;
-        self.deliver(Answer { msg_id, queue: reply_queue, answer, kept }).await;
+        let Caller { msg_id, reply_queue: queue, .. } = caller;
+        self.deliver(Answer { msg_id, queue, answer, kept, maybe_known: false }).await;
     }
 
     /// The answer to a call, and under which the ledger keeps it.
-    async fn decide(&self, taken: &Taken, caller: &Caller) -> (String, Option<Uuid>) {
+    async fn decide(
+        &self,
+        taken: &Taken,
+        caller: &Caller,
+        asked: Result<SelectCall, Failure>,
+    ) -> (String, Option<Uuid>) {
         let image = self.scheduler.ledger().image();
         if let Some(row) = image.calls.get(call_uuid(&caller.msg_id)) {
             self.status.add(Counter::Repeated, 1);
@@ -70,8 +86,7 @@ impl Hub {
             tracing::warn!(request_id, waited, "a call's caller may have given up: not decided");
             return (reply::answer(&Err(Failure::too_late(waited))), None);
         }
-        let attempts = self.settings.load().scheduler.max_attempts;
-        match request::read(&taken.message.args, attempts) {
+        match asked {
             Ok(call) => {
                 self.notify(&taken.message, Phase::Start);
                 self.claim(&taken.message, caller, call).await
@@ -140,25 +155,21 @@ impl Hub {
     }
 
     /// Tells a caller that wants to know, twice in the time that it waits, that
-    /// its call is worked on.
-    fn show_life(self: &Arc<Self>, caller: &Caller) -> Option<JoinHandle<()>> {
-        let interval = Duration::from_millis(caller.patience?.saturating_mul(500));
-        if interval < Duration::from_secs(1) {
-            return None;
-        }
-        let (hub, caller) = (self.clone(), caller.clone());
-        Some(tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(interval).await;
-                let text = reply::sign_of_life(&caller.msg_id, Uuid::new_v4());
-                let body = envelope::seal(&text);
-                let queue = &caller.reply_queue;
-                let sent = hub.replies.send("", queue, true, &body, properties()).await;
-                if let Err(error) = sent {
-                    tracing::debug!(%error, "a sign of life was not sent");
-                }
+    /// its call is worked on. Never ends.
+    async fn show_life(&self, caller: &Caller) -> Infallible {
+        let interval = caller.patience.map(|patience| patience.saturating_mul(500));
+        let interval = interval.map(Duration::from_millis).filter(|it| it.as_secs() >= 1);
+        let Some(interval) = interval else { return std::future::pending().await };
+        loop {
+            tokio::time::sleep(interval).await;
+            let text = reply::sign_of_life(&caller.msg_id, Uuid::new_v4());
+            let body = envelope::seal(&text);
+            let queue = &caller.reply_queue;
+            let sent = self.replies.send("", queue, true, &body, properties()).await;
+            if let Err(error) = sent {
+                tracing::debug!(%error, "a sign of life was not sent");
             }
-        }))
+        }
     }
 }
 

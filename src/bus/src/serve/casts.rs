@@ -2,25 +2,23 @@
 //! is done with the facts of casts and notifications alike.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::Value;
-use stowplan_ledger::{Unavailable, WriteError};
+use stowplan_ledger::WriteError;
 use stowplan_scheduler::facts::Said;
 use stowplan_scheduler::{Call, SchedulerError};
 use tokio::sync::mpsc;
 
 use super::Hub;
+use super::patience::{Patience, Tried};
 use super::status::Counter;
 use crate::rpc::casts;
 use crate::rpc::interface::Method;
 use crate::wire::message::Message;
 use crate::wire::reply::Outcome;
 
-/// How often a fact is tried again while the ledger cannot write, a second
-/// apart: what is lost then comes again with the next full report.
-const TRIES: u32 = 30;
-const PAUSE: Duration = Duration::from_secs(1);
+/// Casts that may wait; more are dropped.
+pub(super) const WAITING: usize = 10_000;
 
 /// A cast that was taken from its queue.
 pub(super) struct Cast {
@@ -32,7 +30,7 @@ pub(super) struct Cast {
 
 impl Hub {
     /// Applies casts until no more come.
-    pub(super) async fn apply_casts(self: Arc<Self>, mut casts: mpsc::UnboundedReceiver<Cast>) {
+    pub(super) async fn apply_casts(self: Arc<Self>, mut casts: mpsc::Receiver<Cast>) {
         while let Some(Cast { method, message }) = casts.recv().await {
             let outcome = self.apply_cast(method, &message).await;
             self.answer(&message, &outcome);
@@ -43,7 +41,7 @@ impl Hub {
         let now = (self.clock)();
         let said = casts::read(method, &message.args, message.context.time.unwrap_or(now))?;
         self.hear(casts::sender(&message.args));
-        self.learn(said, &message.context.request_id).await;
+        self.learn(said, &message.context.request_id, Patience::ACKNOWLEDGED).await;
         Ok(Value::Null)
     }
 
@@ -55,25 +53,27 @@ impl Hub {
         }
     }
 
-    /// Takes facts up, one after the other. False when the ledger closes before
-    /// all are.
-    pub(super) async fn learn(&self, said: Vec<Said>, request_id: &str) -> bool {
+    /// Takes facts up, one after the other. False when some are left for a later
+    /// session or process.
+    pub(super) async fn learn(
+        &self,
+        said: Vec<Said>,
+        request_id: &str,
+        mut patience: Patience<'_>,
+    ) -> bool {
         for said in said {
-            let mut tries = 0;
             loop {
                 let call = Call { request_id, now: (self.clock)() };
                 match self.scheduler.learn(call, said.clone()).await {
                     Ok(changed) => self.status.add(Counter::Facts, u64::from(changed)),
                     Err(WriteError::Refused(error)) => passed_over(&said, &error),
-                    Err(WriteError::Unavailable(Unavailable::Closing)) => return false,
-                    Err(WriteError::Unavailable(
-                        Unavailable::Database { .. } | Unavailable::Overloaded { .. },
-                    )) if tries < TRIES => {
-                        tries += 1;
-                        tokio::time::sleep(PAUSE).await;
-                        continue;
-                    }
-                    Err(error) => tracing::warn!(%error, fact = ?said.fact, "a fact is lost"),
+                    Err(WriteError::Unavailable(error)) => match patience.wait(&error).await {
+                        Tried::Again => continue,
+                        Tried::Later => return false,
+                        Tried::Enough => {
+                            tracing::warn!(%error, fact = ?said.fact, "a fact is lost");
+                        }
+                    },
                 }
                 break;
             }

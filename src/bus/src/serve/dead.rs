@@ -1,14 +1,17 @@
 //! Copies of messages that cannot be read, for people.
 
 use std::sync::Arc;
+use std::time::Instant;
 
-use lapin::BasicProperties;
 use lapin::options::QueueDeclareOptions;
-use lapin::types::{AMQPValue, FieldTable, LongString, ShortString};
+use lapin::types::{AMQPValue, FieldTable, LongString};
+use lapin::{BasicProperties, Channel};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::link::{Post, properties};
+use super::repeated::Repeated;
+
+use crate::link::{Post, PostError, properties, short};
 
 /// Copies that may wait to be sent; more are not kept.
 const WAITING: usize = 1000;
@@ -38,9 +41,15 @@ impl Dead {
     pub fn start(post: Arc<Post>, queue: String, most: u32) -> Self {
         let (sender, mut waiting) = mpsc::channel::<Unread>(WAITING);
         tokio::spawn(async move {
+            let (mut declared, told) = (false, Repeated::default());
             while let Some(unread) = waiting.recv().await {
-                if let Err(error) = send(&post, &queue, most, unread).await {
-                    tracing::warn!(%error, queue, "a copy of an unreadable message is lost");
+                if !declared {
+                    declared = is_declared(&post, &queue, most).await;
+                }
+                let Err(error) = send(&post, &queue, unread).await else { continue };
+                declared = false;
+                if !told.is_old("", Instant::now()) {
+                    tracing::warn!(%error, queue, "copies of unreadable messages are lost");
                 }
             }
         });
@@ -51,26 +60,32 @@ impl Dead {
     /// more.
     pub fn take(&self, unread: Unread) {
         if self.0.try_send(unread).is_err() {
-            tracing::warn!("a copy of an unreadable message is lost: too many wait");
+            tracing::debug!("a copy of an unreadable message is lost: too many wait");
         }
     }
 }
 
-async fn send(
-    post: &Post,
-    queue: &str,
-    most: u32,
-    unread: Unread,
-) -> Result<(), crate::link::PostError> {
-    let name = ShortString::from(queue);
-    post.with_channel(async move |channel| {
+/// Declares the queue. One that somebody has declared otherwise will do.
+async fn is_declared(post: &Post, queue: &str, most: u32) -> bool {
+    let name = short(queue);
+    let declare = async move |_: &_, channel: &mut Channel| {
         let mut arguments = FieldTable::default();
         let most = i32::try_from(most).unwrap_or(i32::MAX);
         arguments.insert("x-max-length".into(), AMQPValue::LongInt(most));
         let options = QueueDeclareOptions { durable: true, ..QueueDeclareOptions::default() };
         channel.queue_declare(name, options, arguments).await
-    })
-    .await?;
+    };
+    match post.aside(declare).await {
+        Ok(_) => true,
+        Err(PostError::Otherwise(reason)) => {
+            tracing::warn!(queue, reason, "the queue is taken as it is");
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+async fn send(post: &Post, queue: &str, unread: Unread) -> Result<(), PostError> {
     let mut headers = FieldTable::default();
     for (header, text) in [("stowplan-reason", &unread.reason), ("stowplan-queue", &unread.queue)] {
         headers.insert(header.into(), AMQPValue::LongString(LongString::from(text.as_str())));
@@ -83,14 +98,15 @@ async fn send(
     post.send("", queue, false, &body, copy).await.map(drop)
 }
 
-/// A body with all that a context or cell may hold taken out, as far as it can be
-/// read.
+/// A body with all that a context or cell may hold taken out. What cannot be read and
+/// may hold such a thing is left out whole.
 fn without_secrets(body: &[u8]) -> Vec<u8> {
     let mut copy = match serde_json::from_slice::<Value>(body) {
         Ok(mut value) => {
             reduce(&mut value);
             value.to_string().into_bytes()
         }
+        Err(_) if may_hold_secrets(body) => left_out(body.len()).into_bytes(),
         Err(_) => body.to_vec(),
     };
     copy.truncate(MAX_BYTES);
@@ -120,14 +136,26 @@ fn reduce(value: &mut Value) {
             map.values_mut().for_each(reduce);
         }
         Value::Array(list) => list.iter_mut().for_each(reduce),
-        Value::String(text) if text.starts_with('{') => {
-            if let Ok(mut inner) = serde_json::from_str::<Value>(text) {
+        Value::String(text) if text.contains('{') => match serde_json::from_str::<Value>(text) {
+            Ok(mut inner) => {
                 reduce(&mut inner);
                 *text = inner.to_string();
             }
-        }
+            Err(_) if may_hold_secrets(text.as_bytes()) => *text = left_out(text.len()),
+            Err(_) => {}
+        },
         _ => {}
     }
+}
+
+fn left_out(bytes: usize) -> String {
+    format!("{bytes} bytes that cannot be read and may hold secrets")
+}
+
+/// Whether a text has a field of contexts or cells in it.
+fn may_hold_secrets(text: &[u8]) -> bool {
+    let has = |name: &str| text.windows(name.len()).any(|part| part == name.as_bytes());
+    has("_context_") || SECRET.iter().any(|name| has(name))
 }
 
 #[cfg(test)]
@@ -148,5 +176,10 @@ mod tests {
         assert!(!copy.contains("geheim"));
         assert!(copy.contains("req-1") && copy.contains("uuid"));
         assert_eq!(without_secrets(b"\xff{nope"), b"\xff{nope");
+        let broken = format!("{inner} and more");
+        for body in [broken.clone(), json!({"oslo.message": broken}).to_string()] {
+            let copy = String::from_utf8(without_secrets(body.as_bytes())).unwrap();
+            assert!(!copy.contains("geheim") && copy.contains("may hold secrets"), "{copy}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The last messages, to know a second copy: as many as the peer remembers.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many are remembered.
 const MEMORY: usize = 16;
@@ -12,20 +12,28 @@ const MEMORY: usize = 16;
 pub struct Duplicates(Mutex<VecDeque<String>>);
 
 impl Duplicates {
-    /// Whether a message of this id was among the last.
-    #[must_use]
-    pub fn knows(&self, id: &str) -> bool {
-        self.0.lock().is_ok_and(|last| last.iter().any(|known| known == id))
+    fn last(&self) -> MutexGuard<'_, VecDeque<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers a message, and forgets the oldest.
-    pub fn remember(&self, id: &str) {
-        if let Ok(mut last) = self.0.lock() {
-            if last.len() == MEMORY {
-                last.pop_front();
-            }
-            last.push_back(id.to_owned());
+    /// Remembers a message, and forgets the oldest; false for one that was among the
+    /// last. One without an id is always new.
+    pub fn remember(&self, id: Option<&str>) -> bool {
+        let Some(id) = id else { return true };
+        let mut last = self.last();
+        if last.iter().any(|known| known == id) {
+            return false;
         }
+        if last.len() == MEMORY {
+            last.pop_front();
+        }
+        last.push_back(id.to_owned());
+        true
+    }
+
+    /// Forgets a message that was not acknowledged: it comes again.
+    pub fn forget(&self, id: Option<&str>) {
+        self.last().retain(|known| Some(known.as_str()) != id);
     }
 }
 
@@ -37,9 +45,18 @@ mod tests {
     fn sixteen_are_remembered() {
         let duplicates = Duplicates::default();
         for number in 0..17 {
-            duplicates.remember(&number.to_string());
+            assert!(duplicates.remember(Some(&number.to_string())));
         }
-        assert!(!duplicates.knows("0"));
-        assert!(duplicates.knows("1") && duplicates.knows("16"));
+        assert!(!duplicates.remember(Some("1")) && !duplicates.remember(Some("16")));
+        assert!(duplicates.remember(Some("0")));
+        assert!(duplicates.remember(None) && duplicates.remember(None));
+    }
+
+    #[test]
+    fn what_comes_again_is_not_taken_for_a_copy() {
+        let duplicates = Duplicates::default();
+        assert!(duplicates.remember(Some("a")));
+        duplicates.forget(Some("a"));
+        assert!(duplicates.remember(Some("a")));
     }
 }

@@ -3,12 +3,13 @@
 //! is away, and what is sent twice bears the same id.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use stowplan_ledger::{Entry, Ledger, Unavailable};
 use tokio::sync::watch;
 
 use super::Hub;
+use super::repeated::Repeated;
 use super::status::Counter;
 use crate::link::{Exchange, Post, PostError, properties};
 use crate::notify::events::{self, Event};
@@ -49,11 +50,19 @@ impl Hub {
         let post = Post::new(self.dialler.clone());
         let mut outbox = Outbox { hub: self, post, exchange, declared: false };
         let mut changes = outbox.ledger().watch();
+        let told = Repeated::default();
         while !*stop.borrow() {
             let wait = match outbox.send_all().await {
-                Ok(()) => options.poll_interval,
+                Ok(()) => {
+                    told.forget();
+                    options.poll_interval
+                }
                 Err(halt) => {
-                    tracing::warn!(reason = %halt, "events wait");
+                    let reason = halt.to_string();
+                    match told.is_old(&reason, Instant::now()) {
+                        true => tracing::debug!(reason, "events still wait"),
+                        false => tracing::warn!(reason, "events wait"),
+                    }
                     outbox.declared = false;
                     tokio::select! {
                         () = tokio::time::sleep(PAUSE) => continue,
@@ -85,6 +94,7 @@ impl Outbox {
                 now
             }
         };
+        let mut noted = sent;
         loop {
             let entries = self.ledger().journal(sent, PIECE).await?;
             let Some(last) = entries.last().map(|entry| entry.seq) else { return Ok(()) };
@@ -97,8 +107,11 @@ impl Outbox {
                 is_told |= self.send_one(entry).await?;
             }
             sent = last;
-            if is_told {
+            // Changes without events are passed over, but not for ever: the journal is
+            // not trimmed beyond what is noted.
+            if is_told || sent - noted >= PIECE as i64 {
                 self.ledger().set_outbox(sent).await?;
+                noted = sent;
             }
         }
     }
@@ -108,7 +121,9 @@ impl Outbox {
         let events = events::of(entry);
         if !events.is_empty() && !self.declared {
             let exchange = self.exchange.clone();
-            self.post.with_channel(async move |channel| exchange.declare(channel).await).await?;
+            let declare =
+                async |_: &_, channel: &mut lapin::Channel| exchange.declare(channel).await;
+            self.post.aside(declare).await?;
             self.declared = true;
         }
         for Event { id, key, body } in &events {

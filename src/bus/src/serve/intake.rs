@@ -2,19 +2,19 @@
 //! acknowledged, handed on. One after the other, so that casts keep their order.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use lapin::message::Delivery;
-use lapin::options::{BasicAckOptions, BasicRejectOptions};
-use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use lapin::options::BasicRejectOptions;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use super::Hub;
+use super::acknowledged::Acknowledged;
 use super::calls::Taken;
 use super::casts::Cast;
 use super::dead::Unread;
 use super::delivery::Answer;
-use super::session::Feed;
+use super::feed::Feed;
 use super::status::Counter;
 use crate::rpc::interface::{self, Method};
 use crate::wire::envelope;
@@ -33,20 +33,22 @@ pub(super) struct Arrival {
 }
 
 impl Hub {
-    /// Takes messages until no more come.
-    /// Once the session is not `open` any more, what is left is not taken.
+    /// Takes messages until no more come. Once the session is `closed`, what is left
+    /// is not taken.
     pub(super) async fn take_in(
         self: Arc<Self>,
         feed: Feed,
         mut arrivals: mpsc::UnboundedReceiver<Arrival>,
-        open: Arc<AtomicBool>,
+        mut closed: watch::Receiver<bool>,
     ) {
         while let Some(arrival) = arrivals.recv().await {
             // The bound on work in flight: what is not taken waits at the broker.
-            let Ok(permit) = self.permits.clone().acquire_owned().await else { return };
-            if !open.load(Ordering::Relaxed) {
-                return;
-            }
+            let permit = tokio::select! {
+                biased;
+                _ = closed.wait_for(|closed| *closed) => return,
+                permit = self.permits.clone().acquire_owned() => permit,
+            };
+            let Ok(permit) = permit else { return };
             self.take(feed, arrival, permit).await;
         }
     }
@@ -63,31 +65,31 @@ impl Hub {
             let reason = "an id is longer than 255 bytes".to_owned();
             return self.refuse(delivery, &queue, reason).await;
         }
-        let copy = message.unique_id.as_ref().is_some_and(|id| self.duplicates.knows(id));
-        // One that is not acknowledged comes again, here or elsewhere.
-        if !matches!(delivery.acker.ack(BasicAckOptions::default()).await, Ok(true)) {
+        let Delivery { acker, properties, .. } = delivery;
+        let acknowledged = Acknowledged::begin(acker).await;
+        if !self.duplicates.remember(message.unique_id.as_deref()) {
+            if acknowledged.wait().await {
+                self.status.add(Counter::Duplicates, 1);
+            }
             return;
         }
-        if copy {
-            self.status.add(Counter::Duplicates, 1);
+        let method = interface::find(&message);
+        if let (Ok(Method::SelectDestinations), Feed::Calls) = (&method, feed) {
+            let expiration = properties.expiration().as_ref();
+            let expires_in = expiration.and_then(|text| text.as_str().parse().ok());
+            let taken = Taken { message, sent_after, expires_in };
+            let hub = self.clone();
+            return self.tasks.spawn(async move { hub.select(taken, acknowledged, permit).await });
+        }
+        if !self.is_ours(&message, acknowledged).await {
             return;
         }
-        if let Some(id) = &message.unique_id {
-            self.duplicates.remember(id);
-        }
-        let counter = if message.caller.is_some() { Counter::Calls } else { Counter::Casts };
-        self.status.add(counter, 1);
-        let expiration = delivery.properties.expiration().as_ref();
-        let expires_in = expiration.and_then(|text| text.as_str().parse().ok());
         if feed == Feed::Shadow {
             return self.take_copy(message, permit);
         }
-        match interface::find(&message) {
-            Ok(Method::SelectDestinations) => {
-                let taken = Taken { message, sent_after, expires_in };
-                let hub = self.clone();
-                self.tasks.spawn(async move { hub.select(taken, permit).await });
-            }
+        match method {
+            // Calls of this method were taken above.
+            Ok(Method::SelectDestinations) => {}
             Ok(Method::Ping) => {
                 let arg = message.args.get("arg").cloned().unwrap_or_default();
                 let pong = serde_json::json!({"service": "scheduler", "arg": arg});
@@ -96,10 +98,29 @@ impl Hub {
             Ok(Method::GetBackdoorPort) => {
                 self.answer(&message, &Ok(serde_json::Value::Null));
             }
-            Ok(method) => {
-                let _ = self.casts.send(Cast { method, message });
-            }
+            Ok(method) => self.cast(Cast { method, message }),
             Err(failure) => self.answer(&message, &Err(failure)),
+        }
+    }
+
+    /// Whether a message is acknowledged, so that nobody else gets it; counts it. One
+    /// that is not comes again, here or elsewhere.
+    pub(super) async fn is_ours(&self, message: &Message, acknowledged: Acknowledged) -> bool {
+        if !acknowledged.wait().await {
+            self.duplicates.forget(message.unique_id.as_deref());
+            return false;
+        }
+        let counter = if message.caller.is_some() { Counter::Calls } else { Counter::Casts };
+        self.status.add(counter, 1);
+        true
+    }
+
+    /// Hands a cast on. When too many wait, it is dropped: what it tells comes again
+    /// with the next full report, and calls shall not wait for it.
+    fn cast(&self, cast: Cast) {
+        if self.casts.try_send(cast).is_err() {
+            self.status.add(Counter::Dropped, 1);
+            tracing::debug!("a cast is dropped: too many wait");
         }
     }
 
@@ -112,9 +133,7 @@ impl Hub {
                 self.tasks.spawn(async move { hub.shadow(message, permit).await });
             }
             Ok(Method::Ping | Method::GetBackdoorPort) | Err(_) => {}
-            Ok(method) => {
-                let _ = self.casts.send(Cast { method, message });
-            }
+            Ok(method) => self.cast(Cast { method, message }),
         }
     }
 
@@ -130,6 +149,7 @@ impl Hub {
             queue: caller.reply_queue.clone(),
             answer: reply::answer(outcome),
             kept: None,
+            maybe_known: false,
         };
         let hub = self.clone();
         self.tasks.spawn(async move { hub.deliver(answer).await });
@@ -138,7 +158,15 @@ impl Hub {
     /// A message that cannot be read: a copy for people, then away with it.
     pub(super) async fn refuse(&self, delivery: Delivery, queue: &str, reason: String) {
         self.status.add(Counter::Unreadable, 1);
-        tracing::warn!(queue, reason, "a message cannot be read and is dropped");
+        match self.unreadable.is_old(queue, Instant::now()) {
+            true => tracing::debug!(queue, reason, "a message cannot be read and is dropped"),
+            false => tracing::warn!(
+                queue,
+                reason,
+                "a message cannot be read and is dropped; others of the next minute are only \
+                 counted and copied"
+            ),
+        }
         let options = BasicRejectOptions { requeue: false };
         let Delivery { data, properties, acker, .. } = delivery;
         self.dead.take(Unread { queue: queue.to_owned(), reason, body: data, properties });

@@ -1,20 +1,27 @@
 //! The bus at work: what comes is read, decided and answered.
 
+mod acknowledged;
 mod calls;
 mod casts;
 mod dead;
+mod deliveries;
 mod delivery;
 mod duplicates;
 mod events;
+mod feed;
 mod freshness;
 mod intake;
 mod notices;
+mod patience;
+mod repeated;
 mod session;
 mod shadow;
 mod status;
 mod tasks;
 mod tell;
+mod thread;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,13 +36,15 @@ use crate::link::{Dialler, Names, Post};
 use crate::shadow::Comparisons;
 use casts::Cast;
 use dead::Dead;
-use delivery::Deliveries;
+use deliveries::Deliveries;
 use duplicates::Duplicates;
+use feed::Feed;
 use freshness::Freshness;
-use session::Feed;
+use repeated::Repeated;
 pub use status::{Counter, Link, Status};
 use tasks::Tasks;
 use tell::Tell;
+use thread::Thread;
 
 /// The clock of the service.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
@@ -71,12 +80,16 @@ struct Hub {
     permits: Arc<Semaphore>,
     duplicates: Duplicates,
     freshness: Freshness,
-    deliveries: Deliveries,
+    deliveries: Arc<Deliveries>,
     dead: Dead,
-    casts: mpsc::UnboundedSender<Cast>,
+    casts: mpsc::Sender<Cast>,
     tell: Option<Tell>,
     comparisons: Arc<Comparisons>,
+    /// Places of copies that wait to be compared.
+    compared: Semaphore,
     tasks: Tasks,
+    /// What was told of unreadable messages.
+    unreadable: Repeated,
 }
 
 impl Hub {
@@ -93,28 +106,33 @@ pub struct Bus {
     listeners: Vec<JoinHandle<()>>,
     tasks: Vec<JoinHandle<()>>,
     note: JoinHandle<()>,
+    thread: Thread,
 }
 
 impl Bus {
-    /// Starts the bus on the current tokio runtime, if there is a
-    /// `transport_url`.
-    #[must_use]
-    pub fn start(parts: Parts) -> Option<Self> {
+    /// Starts the bus on a thread of its own, if there is a `transport_url`.
+    ///
+    /// # Errors
+    /// When there is no thread to be had.
+    pub fn start(parts: Parts) -> io::Result<Option<Self>> {
         let Parts { scheduler, settings, clock, hostname } = parts;
         let options = settings.load_full();
         let Some(url) = options.default.transport_url.clone() else {
             tracing::info!("[DEFAULT] transport_url is not set: there is no message bus");
-            return None;
+            return Ok(None);
         };
+        let thread = Thread::start()?;
+        let _entered = thread.enter();
         let host = options.default.host.clone().unwrap_or_else(|| hostname.clone());
         let rabbit = options.oslo_messaging_rabbit.clone();
         tracing::info!(%url, host, "the message bus is on");
         let dialler = Arc::new(Dialler::new(url, rabbit, "stowplan".to_owned()));
         let (delivered, to_note) = mpsc::unbounded_channel();
-        let (casts, to_apply) = mpsc::unbounded_channel();
+        let (casts, to_apply) = mpsc::channel(casts::WAITING);
         let rpc = &options.stowplan_rpc;
         let names = Names::new(&options, &host, &hostname);
-        let status = Arc::<Status>::default();
+        let status = Arc::new(Status::new(rpc.max_in_flight as usize));
+        let deliveries = Arc::new(Deliveries::new(delivered));
         let aside = Arc::new(Post::new(dialler.clone()));
         let means = tell::Means {
             post: Post::new(dialler.clone()),
@@ -126,22 +144,24 @@ impl Bus {
         let hub = Arc::new(Hub {
             names,
             replies: Arc::new(Post::new(dialler.clone())),
+            permits: status.permits(),
             status,
             tell: Tell::start(means, &host),
             comparisons: Arc::default(),
-            permits: Arc::new(Semaphore::new(rpc.max_in_flight as usize)),
+            compared: Semaphore::new(shadow::COMPARED),
             duplicates: Duplicates::default(),
             freshness: Freshness::default(),
-            deliveries: Deliveries::new(delivered),
+            deliveries: deliveries.clone(),
             dead: Dead::start(aside, rpc.dead_queue.clone(), rpc.dead_max_length),
             casts,
             tasks: Tasks::default(),
+            unreadable: Repeated::default(),
             dialler,
             scheduler: scheduler.clone(),
             settings,
-            clock: clock.clone(),
+            clock,
         });
-        let note = tokio::spawn(delivery::note(scheduler, clock, to_note));
+        let note = tokio::spawn(delivery::note(scheduler, Arc::downgrade(&deliveries), to_note));
         let (stop, stopped) = watch::channel(false);
         let calls = match options.scheduler.mode {
             Mode::Active => Feed::Calls,
@@ -159,7 +179,8 @@ impl Bus {
             tasks.push(tokio::spawn(hub.clone().send_events(stopped)));
         }
         let listeners = listeners.into_iter().flatten().collect();
-        Some(Self { status: hub.status.clone(), hub, stop, listeners, tasks, note })
+        let status = hub.status.clone();
+        Ok(Some(Self { status, hub, stop, listeners, tasks, note, thread }))
     }
 
     /// How the bus is.
@@ -178,7 +199,7 @@ impl Bus {
     /// An answer that is not delivered by then is by the next process.
     pub async fn stop(self) {
         self.stop.send_replace(true);
-        let Self { hub, listeners, tasks, note, .. } = self;
+        let Self { hub, listeners, tasks, note, thread, .. } = self;
         for listener in listeners {
             listener.await.unwrap_or_else(|error| broke_off(&error));
         }
@@ -196,6 +217,7 @@ impl Bus {
         if tokio::time::timeout(FAREWELL, note).await.is_err() {
             tracing::warn!("deliveries were not noted in time");
         }
+        thread.end();
     }
 }
 
@@ -227,8 +249,15 @@ impl Hub {
         let age = i64::try_from(rpc.answers_max_age.as_micros()).unwrap_or(i64::MAX);
         let oldest = Micros((self.clock)().0.saturating_sub(age));
         let most = rpc.answers_max_rows as usize;
-        if let Err(error) = self.scheduler.forget_calls(oldest, most).await {
-            tracing::warn!(%error, "old answers could not be forgotten");
+        loop {
+            match self.scheduler.forget_calls(oldest, most).await {
+                Ok(0) => break,
+                Ok(calls) => tracing::debug!(calls, "old answers were forgotten"),
+                Err(error) => {
+                    tracing::warn!(%error, "old answers could not be forgotten");
+                    break;
+                }
+            }
         }
         let day = Micros((self.clock)().0.saturating_sub(DAY_US));
         if let Err(error) = self.scheduler.forget_stamps(day).await {

@@ -2,18 +2,18 @@
 //! Each is acknowledged when what it tells is in the ledger.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use lapin::message::Delivery;
 use lapin::options::BasicAckOptions;
 use serde_json::{Map, Value};
+use stowplan_ledger::WriteError;
 use stowplan_ledger::rows::HostSource;
-use stowplan_ledger::{Unavailable, WriteError};
 use stowplan_scheduler::{Call, hosts};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::Hub;
 use super::intake::Arrival;
+use super::patience::{Patience, Tried};
 use super::status::Counter;
 use crate::link::Names;
 use crate::notify::incoming;
@@ -31,17 +31,17 @@ enum Verdict {
 }
 
 impl Hub {
-    /// Takes messages until no more come, or the session is not `open` any more.
+    /// Takes messages until no more come, or the session is `closed`.
     pub(super) async fn take_notices(
         self: Arc<Self>,
         mut arrivals: mpsc::UnboundedReceiver<Arrival>,
-        open: Arc<AtomicBool>,
+        closed: watch::Receiver<bool>,
     ) {
         while let Some(Arrival { delivery, queue, .. }) = arrivals.recv().await {
-            if !open.load(Ordering::Relaxed) {
+            if *closed.borrow() {
                 return;
             }
-            match self.heed(&delivery, &queue).await {
+            match self.heed(&delivery, &queue, &closed).await {
                 Verdict::Known => {
                     if let Err(error) = delivery.acker.ack(BasicAckOptions::default()).await {
                         tracing::debug!(%error, "a notification comes again");
@@ -53,7 +53,12 @@ impl Hub {
         }
     }
 
-    async fn heed(&self, delivery: &Delivery, queue: &str) -> Verdict {
+    async fn heed(
+        &self,
+        delivery: &Delivery,
+        queue: &str,
+        closed: &watch::Receiver<bool>,
+    ) -> Verdict {
         let kind = delivery.properties.content_type().as_ref().map(|kind| kind.as_str());
         let fields = match envelope::open(kind, &delivery.data) {
             Ok(fields) => fields,
@@ -61,13 +66,13 @@ impl Hub {
         };
         self.status.add(Counter::Notifications, 1);
         if queue == Names::HOSTS {
-            return self.take_report(fields, delivery.routing_key.as_str()).await;
+            return self.take_report(fields, delivery.routing_key.as_str(), closed).await;
         }
         match incoming::read(&fields, (self.clock)()) {
             Ok(notification) => {
                 self.hear(notification.host);
                 let request_id = Context::read(&fields).request_id;
-                match self.learn(notification.said, &request_id).await {
+                match self.learn(notification.said, &request_id, Patience::While(closed)).await {
                     true => Verdict::Known,
                     false => Verdict::Later,
                 }
@@ -77,7 +82,12 @@ impl Hub {
     }
 
     /// Takes a report of a host in, as `PUT /v1/hosts/{host}` does.
-    async fn take_report(&self, fields: Map<String, Value>, key: &str) -> Verdict {
+    async fn take_report(
+        &self,
+        fields: Map<String, Value>,
+        key: &str,
+        closed: &watch::Receiver<bool>,
+    ) -> Verdict {
         let request_id = Context::read(&fields).request_id;
         let Report { host, node, take_over, body } = match read_report(fields, key) {
             Ok(report) => report,
@@ -87,21 +97,29 @@ impl Hub {
             Ok(report) => report,
             Err(error) => return Verdict::Bad(error.to_string()),
         };
-        let call = Call { request_id: &request_id, now: (self.clock)() };
         let (source, node) = (HostSource::Bus, node.as_deref());
-        let taken =
-            self.scheduler.report_host_from(source, call, &host, node, report, take_over).await;
-        match taken {
-            Ok(reported) => {
-                self.status.add(Counter::Facts, u64::from(reported.changed));
-                Verdict::Known
-            }
-            Err(WriteError::Refused(error)) => Verdict::Bad(error.to_string()),
-            Err(WriteError::Unavailable(Unavailable::Closing)) => Verdict::Later,
-            Err(WriteError::Unavailable(error)) => {
-                tracing::warn!(%error, host, "a report is lost; the next one tells more");
-                Verdict::Known
-            }
+        let mut patience = Patience::While(closed);
+        loop {
+            let (scheduler, now) = (&self.scheduler, (self.clock)());
+            let call = Call { request_id: &request_id, now };
+            let report = report.clone();
+            let taken =
+                scheduler.report_host_from(source, call, &host, node, report, take_over).await;
+            return match taken {
+                Ok(reported) => {
+                    self.status.add(Counter::Facts, u64::from(reported.changed));
+                    Verdict::Known
+                }
+                Err(WriteError::Refused(error)) => Verdict::Bad(error.to_string()),
+                Err(WriteError::Unavailable(error)) => match patience.wait(&error).await {
+                    Tried::Again => continue,
+                    Tried::Later => Verdict::Later,
+                    Tried::Enough => {
+                        tracing::warn!(%error, host, "a report is lost; the next one tells more");
+                        Verdict::Known
+                    }
+                },
+            };
         }
     }
 }

@@ -12,12 +12,15 @@ use stowplan_scheduler::{Call, SchedulerError};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::Hub;
+use super::status::Counter;
 use crate::rpc::request;
 use crate::shadow::{Comparison, Spot, reason};
 use crate::wire::message::Message;
 
 /// How long the other scheduler may take to place servers.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Copies that may wait for that; more are not compared.
+pub(super) const COMPARED: usize = 4096;
 /// Between two looks whether it has.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -42,6 +45,10 @@ impl Hub {
         let wish = self.wish(&message, asked, &instances).await;
         drop(permit);
         let Some(wish) = wish else { return };
+        let Ok(_place) = self.compared.try_acquire() else {
+            self.status.add(Counter::Dropped, 1);
+            return;
+        };
         let theirs = self.await_theirs(&instances).await;
         let body = match wish.decision {
             Some(id) => self.scheduler.decision(&id.to_string()).await.ok(),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use serde::Serialize;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// What is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,19 +28,23 @@ pub enum Counter {
     Undelivered,
     /// Claims taken back because of that.
     Released,
+    /// Claims that stay all the same.
+    Kept,
     /// Notifications that were taken.
     Notifications,
     /// Facts of casts and notifications that changed something.
     Facts,
     /// Notifications and events that were sent.
     Sent,
+    /// Casts and notifications that were dropped, because too many waited.
+    Dropped,
     /// Connections that were lost.
     Lost,
 }
 
 impl Counter {
     /// All of them, in order, with their names.
-    pub const ALL: [(Self, &'static str); 13] = [
+    pub const ALL: [(Self, &'static str); 15] = [
         (Self::Calls, "calls"),
         (Self::Casts, "casts"),
         (Self::Duplicates, "duplicates"),
@@ -49,9 +54,11 @@ impl Counter {
         (Self::Replies, "replies"),
         (Self::Undelivered, "undelivered"),
         (Self::Released, "released"),
+        (Self::Kept, "kept"),
         (Self::Notifications, "notifications"),
         (Self::Facts, "facts"),
         (Self::Sent, "sent"),
+        (Self::Dropped, "dropped"),
         (Self::Lost, "lost"),
     ];
 }
@@ -77,14 +84,50 @@ pub enum Link {
     Stopped,
 }
 
+impl Link {
+    /// The names of all states.
+    pub const NAMES: [&str; 4] = ["connecting", "consuming", "away", "stopped"];
+
+    /// The name of the state.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        let place = match self {
+            Self::Connecting => 0,
+            Self::Consuming { .. } => 1,
+            Self::Away { .. } => 2,
+            Self::Stopped => 3,
+        };
+        Self::NAMES[place]
+    }
+}
+
 /// How the bus is; shared by all that has to do with it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Status {
     link: ArcSwap<Link>,
     counts: [AtomicU64; Counter::ALL.len()],
+    permits: Arc<Semaphore>,
+    most: usize,
 }
 
 impl Status {
+    /// At most `most` calls are worked on at the same time.
+    pub(crate) fn new(most: usize) -> Self {
+        let permits = Arc::new(Semaphore::new(most));
+        Self { link: ArcSwap::default(), counts: Default::default(), permits, most }
+    }
+
+    /// A permit for each call that is worked on.
+    pub(crate) fn permits(&self) -> Arc<Semaphore> {
+        self.permits.clone()
+    }
+
+    /// Calls that are worked on.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.most.saturating_sub(self.permits.available_permits())
+    }
+
     /// Whether calls are consumed.
     #[must_use]
     pub fn link(&self) -> Arc<Link> {

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 
 use super::Clock;
 use super::status::{Counter, Status};
-use crate::link::{Names, Post, PostError, properties};
+use crate::link::{Names, Post, PostError, Source, properties};
 use crate::notify::told::{self, Phase, Told};
 use crate::wire::envelope;
 
@@ -24,6 +24,7 @@ const DRIVERS: [&str; 2] = ["messagingv2", "messaging"];
 #[derive(Clone)]
 pub(super) struct Tell {
     sender: mpsc::Sender<Waiting>,
+    status: Arc<Status>,
     host: String,
     versioned: bool,
     unversioned: bool,
@@ -53,9 +54,11 @@ impl Tell {
         }
         let format = means.settings.notifications.notification_format;
         let (sender, waiting) = mpsc::channel(WAITING);
+        let status = means.status.clone();
         tokio::spawn(means.send_all(waiting));
         Some(Self {
             sender,
+            status,
             host: host.to_owned(),
             versioned: format != NotificationFormat::Unversioned,
             unversioned: format != NotificationFormat::Versioned,
@@ -69,7 +72,8 @@ impl Tell {
         for told in [unversioned, versioned].into_iter().flatten() {
             let waiting = Waiting { told, request_id: request_id.to_owned() };
             if self.sender.try_send(waiting).is_err() {
-                tracing::warn!("a notification is lost: too many wait");
+                self.status.add(Counter::Dropped, 1);
+                tracing::debug!("a notification is lost: too many wait");
             }
         }
     }
@@ -117,17 +121,13 @@ impl Means {
     ) -> Result<(), PostError> {
         let exchange = self.names.topic_exchange(None);
         if !declared.iter().any(|known| known == queue) {
-            let queue = self.names.topic_queue(queue);
-            let exchange = exchange.clone();
-            let name = queue.name.clone();
-            self.post
-                .with_channel(async move |channel| {
-                    exchange.declare(channel).await?;
-                    queue.declare(channel).await?;
-                    queue.bind(channel, &exchange.name, &queue.name).await
-                })
-                .await?;
-            declared.push(name);
+            let source = Source {
+                exchange: exchange.clone(),
+                queue: self.names.topic_queue(queue),
+                keys: vec![queue.to_owned()],
+            };
+            self.post.declare(&source).await?;
+            declared.push(queue.to_owned());
         }
         self.post.send(&exchange.name, queue, false, body, properties()).await?;
         self.status.add(Counter::Sent, 1);

@@ -1,7 +1,12 @@
 //! The envelope of oslo.messaging: JSON text inside a JSON object.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use thiserror::Error;
+
+use super::message::Context;
 
 /// The kind of every body, on the way in and out.
 pub const CONTENT_TYPE: &str = "application/json";
@@ -9,6 +14,8 @@ pub const CONTENT_TYPE: &str = "application/json";
 const VERSION: &str = "2.0";
 const VERSION_KEY: &str = "oslo.version";
 const MESSAGE_KEY: &str = "oslo.message";
+/// How the fields of a context begin.
+const CONTEXT: &str = "_context_";
 
 /// Why a message cannot be read: oslo.messaging rejects it, too.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -72,17 +79,50 @@ pub fn open(content_type: Option<&str>, body: &[u8]) -> Result<Map<String, Value
 pub fn seal(message: &str) -> Vec<u8> {
     let mut body = Vec::with_capacity(message.len() + message.len() / 8 + 64);
     body.extend_from_slice(b"{\"oslo.version\": \"2.0\", \"oslo.message\": ");
-    body.extend_from_slice(Value::from(message).to_string().as_bytes());
+    // A text can always be written, and memory takes it.
+    let _ = serde_json::to_writer(&mut body, message);
     body.push(b'}');
     body
 }
 
 fn object(part: &'static str, text: &str) -> Result<Map<String, Value>, Unreadable> {
-    let value = serde_json::from_str(text)
-        .map_err(|error| Unreadable::Json { part, problem: error.to_string() })?;
-    match value {
-        Value::Object(map) => Ok(map),
-        other => Err(Unreadable::Kind { part, found: kind(&other), expected: "an object" }),
+    let problem = |error: serde_json::Error| Unreadable::Json { part, problem: error.to_string() };
+    if !text.trim_start().starts_with('{') {
+        let other: Value = serde_json::from_str(text).map_err(problem)?;
+        return Err(Unreadable::Kind { part, found: kind(&other), expected: "an object" });
+    }
+    serde_json::from_str(text).map(|Kept(fields)| fields).map_err(problem)
+}
+
+/// The fields of a message, but of its context only the ids that are ever looked at:
+/// tokens, names and the catalog are not even read.
+struct Kept(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Kept {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Kept;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kept, A::Error> {
+                let mut fields = Map::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    if name.starts_with(CONTEXT) && !Context::FIELDS.contains(&name.as_str()) {
+                        map.next_value::<IgnoredAny>()?;
+                    } else {
+                        fields.insert(name, map.next_value()?);
+                    }
+                }
+                Ok(Kept(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
     }
 }
 
@@ -110,6 +150,16 @@ mod tests {
         let opened = open(Some(CONTENT_TYPE), &body).unwrap();
         assert_eq!(opened["args"]["arg"], "ä \"x\"");
         assert_eq!(open(None, &body).unwrap(), opened);
+    }
+
+    #[test]
+    fn of_a_context_ids_alone_are_read() {
+        let inner = r#"{"method": "ping", "_context_auth_token": "geheim",
+            "_context_service_catalog": [{"a": 1}], "_context_request_id": "req-1"}"#;
+        for body in [seal(inner), inner.as_bytes().to_vec()] {
+            let opened = open(Some(CONTENT_TYPE), &body).unwrap();
+            assert_eq!(opened.keys().collect::<Vec<_>>(), ["method", "_context_request_id"]);
+        }
     }
 
     #[test]

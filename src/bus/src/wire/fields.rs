@@ -185,7 +185,9 @@ pub fn wrong(place: &str, value: &Value, expected: &str) -> Failure {
     Failure::value(format!("{place} is {shown}: expected {expected}"))
 }
 
-fn uuid(value: &Value) -> Option<Uuid> {
+/// A uuid as text.
+#[must_use]
+pub fn uuid(value: &Value) -> Option<Uuid> {
     value.as_str().and_then(|text| Uuid::parse_str(text).ok())
 }
 

@@ -105,6 +105,10 @@ fn seconds(value: &Value) -> Option<u64> {
 }
 
 impl Context {
+    /// The fields that are read.
+    pub const FIELDS: [&str; 4] =
+        ["_context_request_id", "_context_project_id", "_context_user_id", "_context_timestamp"];
+
     /// Takes the ids out of a message's `_context_` fields.
     #[must_use]
     pub fn read(fields: &Map<String, Value>) -> Self {

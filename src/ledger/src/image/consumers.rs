@@ -53,6 +53,7 @@ pub struct Consumers {
     by_uuid: Map<Uuid, Arc<Consumer>>,
     by_provider: imbl::OrdSet<(At, Uuid)>,
     by_host: imbl::OrdSet<(Uuid, Uuid)>,
+    by_group: imbl::OrdSet<(Uuid, Uuid)>,
     /// Claims with a lease, by its end.
     leased: imbl::OrdSet<(Micros, Uuid)>,
     usages: Usages,
@@ -113,6 +114,13 @@ impl Consumers {
         self.by_host.range(range).filter_map(|(_, uuid)| self.get(*uuid))
     }
 
+    /// The consumers that we ourselves placed as members of a server group, in order
+    /// of uuid.
+    pub fn placed_in(&self, group: Uuid) -> impl Iterator<Item = &Arc<Consumer>> {
+        let range = (group, Uuid::nil())..=(group, Uuid::max());
+        self.by_group.range(range).filter_map(|(_, uuid)| self.get(*uuid))
+    }
+
     /// Consumers whose claims are still to be confirmed, with the end of their
     /// leases, the first to end first.
     pub fn leased(&self) -> impl Iterator<Item = (Micros, &Arc<Consumer>)> {
@@ -167,6 +175,9 @@ impl Consumers {
         self.usages.count(&consumer, 1);
         if let Some(origin) = &consumer.origin {
             self.by_host.insert((origin.host, consumer.uuid));
+            if let Some(group) = origin.group {
+                self.by_group.insert((group, consumer.uuid));
+            }
         }
         if let Some(until) = consumer.lease() {
             self.leased.insert((until, consumer.uuid));
@@ -189,6 +200,9 @@ impl Consumers {
         self.usages.count(consumer, -1);
         if let Some(origin) = &consumer.origin {
             self.by_host.remove(&(origin.host, consumer.uuid));
+            if let Some(group) = origin.group {
+                self.by_group.remove(&(group, consumer.uuid));
+            }
         }
         if let Some(until) = consumer.lease() {
             self.leased.remove(&(until, consumer.uuid));

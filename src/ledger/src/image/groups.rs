@@ -1,6 +1,6 @@
 //! Host aggregates, server groups, services and cells.
 
-use super::Map;
+use super::{Image, Map};
 use crate::rows::{
     BatchObjectRow, CallRow, CellRow, HostAggregateRow, JobRow, RequestKeyRow, ServerGroupRow,
     ServiceRow, StampRow, TaskRow,
@@ -92,6 +92,16 @@ pub type Stamps = Rows<StampRow>;
 pub type RequestKeys = Rows<RequestKeyRow>;
 /// Cells.
 pub type Cells = Rows<CellRow>;
+
+impl Image {
+    /// Notes that the answer to a call was taken; nothing where the call is gone.
+    pub fn note_delivered(&mut self, call: Uuid) {
+        if let Some(row) = self.calls.get(call).filter(|row| !row.delivered) {
+            let row = CallRow { delivered: true, ..CallRow::clone(row) };
+            self.calls.put(row.id, row.uuid, row);
+        }
+    }
+}
 
 /// A row with a durable integer id.
 pub trait HasId {

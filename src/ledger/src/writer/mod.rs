@@ -217,6 +217,7 @@ impl Writer {
         };
         let mut next = Draft::on(after.clone());
         let (known, new) = (before.seq(), after.seq());
+        let (began, mutations) = (Instant::now(), entries.len());
         let mut write = pin!(connection.write(known, new, &id, statements));
         let written = loop {
             let open = ahead && self.closing.is_none() && !next.is_full(&shared.limits());
@@ -230,6 +231,10 @@ impl Writer {
             }
         };
         let tried = self.landed(written, &id, known, after, proposals.len()).await;
+        match &tried {
+            Tried::Committed => shared.counters.committed(mutations, began.elapsed()),
+            Tried::Again(_) | Tried::Moved | Tried::Failed(_) => shared.counters.given_up(),
+        }
         (tried, proposals, next)
     }
 

@@ -364,6 +364,7 @@ pub fn propose(image: &Image, op: &Op) -> Proposed {
                     generation: 1,
                     providers: vec![id("provider", *number)],
                     origin_before: None,
+                    stays: delivered.then(|| "it's known".to_owned()),
                 }],
                 delivered: *delivered,
                 created: Micros(1),

@@ -8,6 +8,8 @@ use serde::Serialize;
 use stowplan_engine::Explanation;
 use stowplan_model::Uuid;
 
+use super::pack;
+
 /// The most bytes that a compressed body takes.
 pub(crate) const MAX_BYTES: usize = 64 * 1024;
 /// Servers of which a body tells when all of them do not fit.
@@ -39,6 +41,7 @@ pub(crate) struct Body<R, Q, L, U> {
     /// What was passed over.
     pub warnings: Vec<String>,
     /// What became of each server.
+    #[serde(serialize_with = "pack::servers")]
     pub servers: Vec<InstanceRecord>,
     /// Further servers that are left out here.
     pub more_servers: usize,
@@ -206,7 +209,9 @@ mod tests {
     fn unpacked(bytes: &[u8]) -> serde_json::Value {
         let mut text = String::new();
         ZlibDecoder::new(bytes).read_to_string(&mut text).unwrap();
-        serde_json::from_str(&text).unwrap()
+        let mut body = serde_json::from_str(&text).unwrap();
+        pack::unpack(&mut body);
+        body
     }
 
     #[test]

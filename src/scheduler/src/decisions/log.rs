@@ -11,6 +11,9 @@ use tokio::sync::{mpsc, oneshot};
 const QUEUE: usize = 4096;
 /// Bodies written in one go.
 const BATCH: usize = 64;
+/// How long the first body of a batch waits for others: a write for each would cost
+/// as much as what the decisions claim.
+const GATHERING: Duration = Duration::from_millis(500);
 /// Decisions after which what is kept is trimmed.
 const TRIM_EVERY: usize = 1000;
 /// Time after which what is kept is trimmed, if anything was recorded.
@@ -80,11 +83,27 @@ impl<F: Fn() -> Decisions + Send> Writer<F> {
             if received == 0 {
                 return;
             }
+            self.gather(&mut messages).await;
             self.write(messages.drain(..)).await;
             if self.since_trim >= TRIM_EVERY {
                 self.trim().await;
             }
         }
+    }
+
+    /// Waits until enough bodies are there, for a while, or until somebody wants them
+    /// written.
+    async fn gather(&mut self, messages: &mut Vec<Message>) {
+        let is_wanted = |message: &Message| matches!(message, Message::Drain(_));
+        let more = async {
+            while messages.len() < BATCH && !messages.iter().any(is_wanted) {
+                let room = BATCH - messages.len();
+                if self.inbox.recv_many(messages, room).await == 0 {
+                    return;
+                }
+            }
+        };
+        let _ = tokio::time::timeout(GATHERING, more).await;
     }
 
     async fn write(&mut self, messages: impl Iterator<Item = Message>) {

@@ -1,11 +1,12 @@
 //! Decisions: what is recorded of each answer, and how it is read again.
 //!
 //! The header commits with the claim. The body is made and compressed beside
-//! the answer and written afterwards, in order; what an overloaded process
+//! the answer and written afterwards, in order, several at a time; what an overloaded process
 //! cannot write it drops, with a warning.
 
 mod body;
 mod log;
+mod pack;
 mod read;
 
 pub use body::InstanceRecord;

@@ -9,6 +9,8 @@ use stowplan_ledger::StoredDecision;
 use stowplan_ledger::rows::DecisionRow;
 use stowplan_model::{Micros, Uuid};
 
+use super::pack;
+
 /// A decision with its explanation.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct DecisionView {
@@ -85,5 +87,7 @@ pub(crate) fn servers_of(header: &Value) -> Vec<Uuid> {
 fn unpack(bytes: &[u8]) -> std::io::Result<Value> {
     let mut json = Vec::new();
     ZlibDecoder::new(bytes).read_to_end(&mut json)?;
-    Ok(serde_json::from_slice(&json)?)
+    let mut body = serde_json::from_slice(&json)?;
+    pack::unpack(&mut body);
+    Ok(body)
 }

@@ -53,8 +53,18 @@ pub(super) fn check_lists(errors: &mut FieldErrors, asked: &SelectRequest) {
         ("requested_resources".to_owned(), asked.requested_resources.len(), MAX_GROUPS),
         ("pci_requests".to_owned(), asked.pci_requests.len(), MAX_GROUPS),
         ("same_subtree".to_owned(), asked.same_subtree.len(), MAX_GROUPS),
+        ("root_required".to_owned(), asked.root_required.len(), MAX_KEYS),
+        ("root_forbidden".to_owned(), asked.root_forbidden.len(), MAX_KEYS),
     ] {
         errors.require_few(field, len, most);
+    }
+    for (place, group) in asked.requested_resources.iter().enumerate() {
+        let field = |name: &str| format!("requested_resources[{place}].{name}");
+        let of_sets: usize = group.aggregates.iter().map(Vec::len).sum();
+        let sets = group.aggregates.len().max(of_sets);
+        errors.require_few(field("aggregates"), sets, MAX_KEYS);
+        let forbidden = group.forbidden_aggregates.len();
+        errors.require_few(field("forbidden_aggregates"), forbidden, MAX_KEYS);
     }
     for (place, set) in asked.same_subtree.iter().enumerate() {
         errors.require_few(format!("same_subtree[{place}]"), set.len(), MAX_GROUPS);

@@ -2,17 +2,15 @@
 //! what it claims: a second copy of the call gets the same answer, and an answer
 //! that reaches nobody is undone.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use stowplan_ledger::rows::{CallClaim, CallRow, Origin};
+use stowplan_ledger::rows::{CallClaim, CallRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
-use stowplan_placement::claims::{
-    ConsumerClaim, ConsumerGeneration, ProviderClaim, allocation_records,
-};
 
 use super::answer::Selection;
 use super::claim::held;
+use super::repeat::{Repeat, Told};
 use crate::error::SchedulerError;
 
 /// The name space of calls whose id is no uuid.
@@ -51,15 +49,38 @@ pub fn call_uuid(msg_id: &str) -> Uuid {
     Uuid::parse_str(msg_id).unwrap_or_else(|_| Uuid::new_v5(&NAMESPACE, msg_id.as_bytes()))
 }
 
-impl BusCall {
-    /// The call with its answer and with what these records claim for it.
-    pub(super) fn row(
+impl Repeat for BusCall {
+    /// What is kept of a call.
+    type Before = Arc<CallRow>;
+    /// The answer, as the bus writes it; empty where there is none to keep.
+    type Written = String;
+
+    fn before(&self, image: &Image) -> Result<Option<Arc<CallRow>>, SchedulerError> {
+        Ok(image.calls.get(call_uuid(&self.msg_id)).cloned())
+    }
+
+    fn write(&self, told: Told<'_>) -> String {
+        match told {
+            Told::Placed(destinations) => (self.write)(&destinations.selections),
+            Told::Refused(_) => String::new(),
+        }
+    }
+
+    fn keep(
         &self,
         image: &Image,
-        records: &[Record],
-        selections: &[Selection],
+        written: &String,
+        claimed: Option<&[Record]>,
         now: Micros,
-    ) -> CallRow {
+    ) -> Vec<Record> {
+        let row = claimed.map(|records| self.row(image, records, written.clone(), now));
+        row.into_iter().map(|row| Record::Call(Box::new(row))).collect()
+    }
+}
+
+impl BusCall {
+    /// The call with its answer and with what these records claim for it.
+    fn row(&self, image: &Image, records: &[Record], answer: String, now: Micros) -> CallRow {
         let claims = records.iter().filter_map(|record| match record {
             Record::Consumer(row) => {
                 let before = image.consumers.get(row.uuid);
@@ -73,6 +94,7 @@ impl BusCall {
                     generation: row.generation,
                     providers,
                     origin_before: before.and_then(|before| before.origin.as_deref().cloned()),
+                    stays: None,
                 })
             }
             _ => None,
@@ -83,7 +105,7 @@ impl BusCall {
             msg_id: self.msg_id.clone(),
             unique_id: self.unique_id.clone(),
             reply_queue: self.reply_queue.clone(),
-            answer: (self.write)(selections),
+            answer,
             claims: claims.collect(),
             delivered: false,
             created: now,
@@ -92,84 +114,21 @@ impl BusCall {
     }
 }
 
-/// What undoing a call did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Undone {
-    /// Consumers whose claims were taken back.
-    pub released: Vec<Uuid>,
-    /// Consumers that somebody else has changed since: theirs stay.
-    pub kept: Vec<Uuid>,
-}
-
-/// Takes back what a call claimed, and forgets the call. What somebody else has
-/// changed since is theirs. A call that is not known or was delivered is left
-/// alone.
-///
-/// # Errors
-/// When what its consumers held before does not fit any more.
-pub fn undo_call(
-    image: &Image,
-    call: Uuid,
-    now: Micros,
-) -> Result<(Change, Undone), SchedulerError> {
-    let mut undone = Undone::default();
-    let Some(row) = image.calls.get(call).filter(|row| !row.delivered) else {
-        return Ok((Change::nothing(), undone));
-    };
-    let mut claims = Vec::new();
-    let mut left: BTreeMap<Uuid, Vec<Uuid>> = BTreeMap::new();
-    for claim in &row.claims {
-        let Some(consumer) = image.consumers.get(claim.consumer) else { continue };
-        if consumer.generation != claim.generation {
-            undone.kept.push(claim.consumer);
-            continue;
-        }
-        undone.released.push(claim.consumer);
-        let mut rest: Vec<ProviderClaim> = held(image, consumer);
-        rest.retain(|held| !claim.providers.contains(&held.provider));
-        if rest.is_empty()
-            && let Some(Origin { group: Some(group), .. }) = consumer.origin.as_deref()
-        {
-            left.entry(*group).or_default().push(claim.consumer);
-        }
-        claims.push(ConsumerClaim {
-            consumer: claim.consumer,
-            generation: ConsumerGeneration::Is(consumer.generation),
-            project: consumer.project.to_string(),
-            user: consumer.user.to_string(),
-            consumer_type: None,
-            allocations: rest,
-            origin: claim.origin_before.clone(),
-        });
-    }
-    let mut change = Change::new("call.undo");
-    change.records = allocation_records(image, &claims, now)?;
-    for (group, members) in left {
-        let Some(group) = image.server_groups.get(group) else { continue };
-        let mut group = stowplan_ledger::rows::ServerGroupRow::clone(group);
-        group.members.retain(|member| !members.contains(member));
-        group.updated = now;
-        change.push(Record::ServerGroup(group));
-    }
-    change.push(Record::CallGone(call));
-    Ok((change, undone))
-}
-
-/// Notes that the broker took the answers of these calls.
-pub(crate) fn delivered(image: &Image, calls: &[Uuid], now: Micros) -> Change {
-    let mut change = Change::new("calls.delivered");
-    for row in calls.iter().filter_map(|uuid| image.calls.get(*uuid)) {
-        if !row.delivered {
-            let row = CallRow { delivered: true, updated: now, ..CallRow::clone(row) };
-            change.push(Record::Call(Box::new(row)));
-        }
+/// Notes that no queue was there for the answer to a call. After a restart this is
+/// how it is known that its caller never had it, see [`CallRow::was_missing`].
+pub(crate) fn missing(image: &Image, call: Uuid, now: Micros) -> Change {
+    let mut change = Change::new("call.missing");
+    if let Some(row) = image.calls.get(call).filter(|row| !row.delivered && !row.was_missing()) {
+        let later = Micros(now.0.max(row.created.0 + 1));
+        let row = CallRow { updated: later, ..CallRow::clone(row) };
+        change.push(Record::Call(Box::new(row)));
     }
     change
 }
 
-/// Forgets delivered calls that are older than `oldest` or of which there are
-/// more than `most`, the oldest first.
-pub(crate) fn forget(image: &Image, oldest: Micros, most: usize) -> Change {
+/// Forgets calls that are done with and older than `oldest`, or of which there are
+/// more than `most`, the oldest first; a piece at a time. Gives how many.
+pub(crate) fn forget(image: &Image, oldest: Micros, most: usize) -> (Change, usize) {
     const PIECE: usize = 1000;
     let mut surplus = image.calls.len().saturating_sub(most);
     let mut change = Change::new("calls.forget");
@@ -180,5 +139,6 @@ pub(crate) fn forget(image: &Image, oldest: Micros, most: usize) -> Change {
         surplus = surplus.saturating_sub(1);
         change.push(Record::CallGone(row.uuid));
     }
-    change
+    let count = change.records.len();
+    (change, count)
 }

@@ -8,6 +8,7 @@ use stowplan_model::request::{InstanceGroup, ScheduleRequest};
 
 use super::bounds::check_lists;
 use super::hint::Hinted;
+use super::query::RootTraits;
 use super::request::{GroupRef, RequestedGroup, SelectRequest};
 use crate::error::SchedulerError;
 use crate::fields::{FieldErrors, MAX_TEXT};
@@ -41,6 +42,8 @@ pub struct Order {
     pub groups: Vec<RequestedGroup>,
     /// Sets of suffixes whose providers must stand under one of them.
     pub same_subtree: Vec<Vec<String>>,
+    /// Traits asked of the root provider of a host.
+    pub(super) root: RootTraits,
     /// Alternates of each server.
     pub alternates: usize,
     /// Whether a zone that no host aggregate has fails the request.
@@ -74,7 +77,8 @@ impl Order {
         let mut ids = BTreeSet::new();
         for (place, group) in asked.requested_resources.iter().enumerate() {
             let is_new = ids.insert(group.requester_id.as_str());
-            check_group(&mut errors, place, group, is_new);
+            let is_joined = asked.same_subtree.iter().flatten().any(|it| *it == group.requester_id);
+            check_group(&mut errors, place, group, is_new, is_joined);
         }
         check_places(&mut errors, &asked);
         errors.require(
@@ -135,6 +139,7 @@ impl Order {
             group: asked.group,
             groups: asked.requested_resources,
             same_subtree: asked.same_subtree,
+            root: RootTraits { required: asked.root_required, forbidden: asked.root_forbidden },
             alternates: usize::try_from(asked.alternates).unwrap_or_default(),
             seed: asked.seed.unwrap_or(seed),
         })
@@ -213,7 +218,15 @@ fn check_flavor(errors: &mut FieldErrors, flavor: &Flavor) {
     }
 }
 
-fn check_group(errors: &mut FieldErrors, place: usize, group: &RequestedGroup, is_new: bool) {
+/// A group whose place alone counts must be joined to others (`same_subtree`): that
+/// is Placement's rule.
+fn check_group(
+    errors: &mut FieldErrors,
+    place: usize,
+    group: &RequestedGroup,
+    is_new: bool,
+    is_joined: bool,
+) {
     let field = |name: &str| format!("requested_resources[{place}].{name}");
     let id = &group.requester_id;
     errors.require(
@@ -223,10 +236,10 @@ fn check_group(errors: &mut FieldErrors, place: usize, group: &RequestedGroup, i
         format!("1 to {MAX_SUFFIX} letters, digits, - or _, none of them another group's"),
     );
     errors.require(
-        !group.resources.is_empty(),
+        !group.resources.is_empty() || is_joined,
         field("resources"),
         &group.resources,
-        "at least one resource class",
+        "at least one resource class, unless same_subtree names the group",
     );
     for (class, amount) in &group.resources {
         check_class(errors, field(&format!("resources.{class}")), class);

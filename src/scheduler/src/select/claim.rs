@@ -17,7 +17,6 @@ use stowplan_placement::claims::{
 };
 
 use super::answer::AllocationRequest;
-use super::call::BusCall;
 use super::candidates::Cells;
 use super::decide::{Decided, Means, checked};
 use super::group::joined;
@@ -102,22 +101,30 @@ pub(super) fn held(image: &Image, consumer: &Consumer) -> Vec<ProviderClaim> {
     claims
 }
 
+/// What is kept of a decision beside what it claims.
+pub(super) struct Kept<'a, K> {
+    /// Its header.
+    pub header: Option<&'a DecisionRow>,
+    /// The records that keep its answer, given those that claim.
+    pub keep: K,
+}
+
 /// The change that makes a decision true: allocations of all servers, their
-/// membership of the group, the decision's header. What may have changed since
-/// the decision's image is looked at again, for the chosen hosts only.
+/// membership of the group, the decision's header and answer. What may have changed
+/// since the decision's image is looked at again, for the chosen hosts only.
 pub(super) fn commit(
     image: &Image,
     means: Means<'_>,
     decided: &Decided,
-    header: Option<&DecisionRow>,
-    call: Option<&BusCall>,
+    kept: Kept<'_, impl FnOnce(&[Record]) -> Vec<Record>>,
 ) -> Result<Change, Lost> {
+    let Kept { header, keep } = kept;
     let order = means.order;
     if image.seq() != decided.seq {
         no_others(image, means)?;
         still_valid(image, means, decided)?;
     }
-    let group = joined(image, order.group.as_ref());
+    let group = joined(order.group.as_ref());
     let mut claims: Vec<ConsumerClaim> = Vec::with_capacity(decided.placed.len());
     for placed in &decided.placed {
         let mut claim = placed.claim.clone();
@@ -136,9 +143,9 @@ pub(super) fn commit(
     let mut records = allocation_records(image, &claims, means.now)
         .map_err(|error| if is_race { lost(error) } else { Lost::Failed(error.into()) })?;
     lease::lend(image, &mut records, means.settings.scheduler.claim_lease, means.now);
-    let call = call.map(|call| call.row(image, &records, &decided.selections(), means.now));
+    let answer = keep(&records);
     let mut change = Change { kind: "servers.place".to_owned(), records };
-    change.records.extend(call.map(|row| Record::Call(Box::new(row))));
+    change.records.extend(answer);
     if let Some(row) = group.and_then(|uuid| image.server_groups.get(uuid)) {
         let row = join(image, row, &order.instances, means.now);
         change.push(Record::ServerGroup(row));

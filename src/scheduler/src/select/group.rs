@@ -14,6 +14,12 @@ use crate::error::SchedulerError;
 /// where they are, those placed a moment ago included. The servers themselves
 /// are members, too: those of one request heed each other.
 ///
+/// A group that the request brings along need not be one of the ledger: as at the
+/// peer, what the request says of it is what counts, and no group is made of it, for
+/// nobody would tell when it is gone. Its members that were placed here are known by
+/// their claims, so that two requests which do not know of each other's servers keep
+/// the policy all the same.
+///
 /// # Errors
 /// A group that the ledger does not know, where only its uuid is given.
 pub(super) fn in_force(
@@ -29,11 +35,18 @@ pub(super) fn in_force(
         }
         GroupRef::Inline(group) => {
             let mut merged = InstanceGroup::clone(group);
-            if let Some(row) = group.uuid.and_then(|uuid| image.server_groups.get(uuid)) {
-                let known = from_row(row);
-                merged.members.extend(known.members);
-                merged.policy = merged.policy.or(known.policy);
-                merged.rules = merged.rules.or(known.rules);
+            match group.uuid.map(|uuid| (uuid, image.server_groups.get(uuid))) {
+                Some((_, Some(row))) => {
+                    let known = from_row(row);
+                    merged.members.extend(known.members);
+                    merged.policy = merged.policy.or(known.policy);
+                    merged.rules = merged.rules.or(known.rules);
+                }
+                Some((uuid, None)) => {
+                    let placed = image.consumers.placed_in(uuid);
+                    merged.members.extend(placed.map(|member| member.uuid));
+                }
+                None => {}
             }
             merged
         }
@@ -48,13 +61,12 @@ pub(super) fn in_force(
     Ok(merged)
 }
 
-/// The uuid of the group of the ledger that the servers join.
-pub(super) fn joined(image: &Image, group: Option<&GroupRef>) -> Option<Uuid> {
-    let uuid = match group? {
+/// The uuid of the group that the servers join, of the ledger or not.
+pub(super) fn joined(group: Option<&GroupRef>) -> Option<Uuid> {
+    match group? {
         GroupRef::Known(uuid) => Some(*uuid),
         GroupRef::Inline(group) => group.uuid,
-    };
-    uuid.filter(|uuid| image.server_groups.get(*uuid).is_some())
+    }
 }
 
 fn from_row(row: &ServerGroupRow) -> InstanceGroup {

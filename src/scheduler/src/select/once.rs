@@ -10,6 +10,7 @@ use stowplan_ledger::rows::{RequestAnswerRow, RequestKeyRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
 
+use super::repeat::{Repeat, Told};
 use super::request::SelectRequest;
 use crate::error::SchedulerError;
 use crate::fields::FieldErrors;
@@ -20,7 +21,7 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x5f0c_9b5e_23d1_4e0b_8f6a_7c1d_9e24_6b9
 const MAX_KEY: usize = 255;
 
 /// The status of an answer with destinations, and of one without.
-pub(crate) const PLACED: u16 = 200;
+const PLACED: u16 = 200;
 pub(crate) const REFUSED: u16 = 409;
 
 /// A key, with the request that it is used for.
@@ -31,14 +32,6 @@ pub(crate) struct RequestKey {
     fingerprint: Uuid,
     /// Keys used before this are forgotten.
     oldest: Micros,
-}
-
-/// Where a key stands.
-pub(super) enum Standing {
-    /// It was not used, or is forgotten.
-    Unused,
-    /// It was used for the same request: the id of its row.
-    Answered(i64),
 }
 
 impl RequestKey {
@@ -70,38 +63,55 @@ impl RequestKey {
         })
     }
 
-    /// Where it stands.
-    ///
-    /// # Errors
-    /// It was used for another request.
-    pub(super) fn standing(&self, image: &Image) -> Result<Standing, SchedulerError> {
+    fn row<'i>(&self, image: &'i Image) -> Option<&'i RequestKeyRow> {
+        image.request_keys.get(self.uuid).map(AsRef::as_ref)
+    }
+}
+
+/// An answer as it is kept.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptAnswer {
+    status: u16,
+    body: String,
+}
+
+impl Repeat for RequestKey {
+    /// The id of the key's row, under which the database has the answer.
+    type Before = i64;
+    type Written = KeptAnswer;
+
+    fn before(&self, image: &Image) -> Result<Option<i64>, SchedulerError> {
         match self.row(image) {
-            Some(row) if row.created < self.oldest => Ok(Standing::Unused),
-            Some(row) if row.fingerprint == self.fingerprint => Ok(Standing::Answered(row.id)),
+            Some(row) if row.created < self.oldest => Ok(None),
+            Some(row) if row.fingerprint == self.fingerprint => Ok(Some(row.id)),
             Some(_) => Err(SchedulerError::KeyReused(self.key.clone())),
-            None => Ok(Standing::Unused),
+            None => Ok(None),
         }
     }
 
-    /// The records that keep an answer under it.
-    pub(super) fn records(
+    fn write(&self, told: Told<'_>) -> KeptAnswer {
+        let (status, body) = match told {
+            Told::Placed(destinations) => (PLACED, serde_json::to_string(destinations)),
+            Told::Refused(refusal) => (REFUSED, serde_json::to_string(refusal)),
+        };
+        KeptAnswer { status, body: body.unwrap_or_default() }
+    }
+
+    fn keep(
         &self,
         image: &Image,
-        status: u16,
-        body: String,
+        written: &KeptAnswer,
+        _: Option<&[Record]>,
         now: Micros,
-    ) -> impl Iterator<Item = Record> + use<> {
+    ) -> Vec<Record> {
         let id = image.request_keys.next_id();
         let forgotten = self.row(image).map(|row| Record::RequestKeyGone(row.uuid));
         let (uuid, fingerprint) = (self.uuid, self.fingerprint);
         let row = RequestKeyRow { id, uuid, fingerprint, created: now };
+        let KeptAnswer { status, body } = written.clone();
         let answer = RequestAnswerRow { key: id, status, body };
         let records = [Record::RequestKey(row), Record::RequestAnswer(Box::new(answer))];
-        forgotten.into_iter().chain(records)
-    }
-
-    fn row<'i>(&self, image: &'i Image) -> Option<&'i RequestKeyRow> {
-        image.request_keys.get(self.uuid).map(AsRef::as_ref)
+        forgotten.into_iter().chain(records).collect()
     }
 }
 

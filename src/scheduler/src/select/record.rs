@@ -60,6 +60,8 @@ fn request(order: &Order) -> SelectRequest {
         numa_topology: request.numa_topology,
         network_metadata: request.network_metadata,
         same_subtree: order.same_subtree.clone(),
+        root_required: order.root.required.clone(),
+        root_forbidden: order.root.forbidden.clone(),
         alternates: i64::try_from(order.alternates).unwrap_or(i64::MAX),
         dry_run: order.dry_run,
         as_if_released: order.as_if_released.clone(),
@@ -88,6 +90,7 @@ fn one_query(query: &CandidateQuery) -> Value {
         say("member_of", json!(group.member_of), group.member_of.is_empty());
         let forbidden = &group.forbidden_aggregates;
         say("forbidden_aggregates", json!(forbidden), forbidden.is_empty());
+        say("in_tree", json!(group.in_tree), group.in_tree.is_none());
         Value::Object(said)
     });
     json!({

@@ -65,6 +65,10 @@ pub struct SelectRequest {
     pub network_metadata: Option<NetworkMetadata>,
     /// Sets of `requester_id` whose providers must stand under one of them.
     pub same_subtree: Vec<Vec<String>>,
+    /// Traits that the root provider of a host must have.
+    pub root_required: Vec<String>,
+    /// Traits that the root provider of a host must not have.
+    pub root_forbidden: Vec<String>,
     /// Other hosts to name for each server, in case the chosen one fails it.
     pub alternates: i64,
     /// Decides and explains, and claims nothing.
@@ -96,6 +100,12 @@ pub struct RequestedGroup {
     pub required_traits: Vec<String>,
     /// Traits that its provider must not have.
     pub forbidden_traits: Vec<String>,
+    /// Placement aggregates: its provider must be in one of each set.
+    pub aggregates: Vec<Vec<Uuid>>,
+    /// Placement aggregates that its provider must not be in.
+    pub forbidden_aggregates: Vec<Uuid>,
+    /// A provider (any) in whose tree its provider must be.
+    pub in_tree: Option<Uuid>,
 }
 
 /// A server group in a request.

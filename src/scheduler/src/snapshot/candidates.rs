@@ -13,7 +13,7 @@ use stowplan_engine::{CheckedRequest, StageFault};
 use super::build::SnapshotError;
 use super::form::Snapshot;
 use crate::error::SchedulerError;
-use crate::select::{Asked, Pool, translate};
+use crate::select::{Asked, Pool, RootTraits, translate};
 
 /// Why a scenario's candidates cannot be found.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +61,7 @@ pub fn find_candidates(
         image: request.image.as_ref().and(checked.image()),
         groups: &[],
         same_subtree: &[],
+        root: &RootTraits::default(),
         zone_must_exist: false,
     };
     let queries = translate(&image, asked, &settings)?;

@@ -5,7 +5,9 @@ use stowplan_model::Uuid;
 use stowplan_scheduler::SchedulerError;
 use stowplan_scheduler::groups::{living_members, read_new_group};
 
-use crate::cloud::{CALL, Cloud, refused, small_with};
+use stowplan_scheduler::select::Destinations;
+
+use crate::cloud::{CALL, Cloud, refused, small_with, uuid};
 
 impl Cloud {
     /// Makes a server group.
@@ -104,6 +106,27 @@ async fn a_group_in_the_request_is_merged_with_the_ledgers() {
     let elsewhere = json!({"policy": "affinity", "hosts": ["h9"]});
     let refusal = cloud.no_host(small_with(json!({"group": elsewhere}))).await;
     assert!(refusal.reasons[0].contains("h9"), "{refusal}");
+}
+
+#[tokio::test]
+async fn a_group_that_only_requests_know_is_heeded_and_not_made() {
+    let cloud = Cloud::new().await;
+    cloud.hosts("h", 2, 8).await;
+    // Neither request knows of the other's server.
+    let group = json!({"uuid": uuid(77), "policy": "anti-affinity", "members": [], "hosts": []});
+    let first = cloud.select(small_with(json!({"group": group}))).await;
+    let second = cloud.select(small_with(json!({"group": group}))).await;
+    let host = |found: &Destinations| found.selections[0].destination.host.clone();
+    assert_ne!(host(&first), host(&second));
+    cloud.no_host(small_with(json!({"group": group}))).await;
+    // What the request says of the group is what counts.
+    let loose = json!({"uuid": uuid(77), "policy": "soft-anti-affinity"});
+    cloud.select(small_with(json!({"group": loose}))).await;
+    let hosts = json!({"uuid": uuid(78), "policy": "anti-affinity", "members": [
+        first.selections[0].instance_uuid]});
+    let third = cloud.select(small_with(json!({"group": hosts}))).await;
+    assert_eq!(host(&third), host(&second));
+    assert_eq!(cloud.scheduler.ledger().image().server_groups.len(), 0);
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod aggregates;
 mod bounds;
+mod calls;
 mod cloud;
 mod decisions;
 mod devices;

@@ -79,6 +79,10 @@ async fn keys_are_forgotten() {
     assert!(matches!(cloud.once(later(3600), "k", small()).await.unwrap(), Answer::Before(_)));
     // Its time is over, whether it is forgotten already or not.
     heard(3601).unwrap();
+    // That is told to the image beside the call.
+    while cloud.image().service_of("h1").unwrap().last_seen != Some(later(3601).now) {
+        tokio::task::yield_now().await;
+    }
     let other = small_with(json!({"flavor": {"vcpus": 2, "memory_mb": 64}}));
     assert!(matches!(cloud.once(later(3601), "k", other).await.unwrap(), Answer::Now(_)));
     assert_eq!(cloud.image().request_keys.len(), 2);

@@ -325,6 +325,39 @@ async fn ports_ask_for_groups_of_their_own() {
 }
 
 #[tokio::test]
+async fn requested_groups_and_roots_may_say_where_they_are() {
+    let cloud = Cloud::new().await;
+    for name in ["h1", "h2"] {
+        let mut report = host(4);
+        report["devices"] = json!([{"name": "nic", "resource_class": "NET_BW_EGR_KILOBIT_PER_SEC",
+            "total": 10000}]);
+        cloud.report(name, report).await;
+    }
+    let image = cloud.scheduler.ledger().image();
+    let root = |name: &str| image.hosts.find(name, name).unwrap().row.uuid;
+    let asked = |more: serde_json::Value| {
+        let mut group = json!({"requester_id": "port-1",
+            "resources": {"NET_BW_EGR_KILOBIT_PER_SEC": 10}});
+        let more = more.as_object().unwrap().clone();
+        group.as_object_mut().unwrap().extend(more);
+        small_with(json!({"dry_run": true, "requested_resources": [group]}))
+    };
+    for name in ["h1", "h2"] {
+        let answer = cloud.select(asked(json!({"in_tree": root(name)}))).await;
+        assert_eq!(answer.selections[0].destination.host, name);
+    }
+    cloud.select(asked(json!({"forbidden_aggregates": [uuid(5)]}))).await;
+    cloud.no_host(asked(json!({"aggregates": [[uuid(5), uuid(6)]]}))).await;
+    let rooted = |field: &str| {
+        let mut asked = small_with(json!({"dry_run": true}));
+        asked[field] = json!(["HW_CPU_X86_AVX2"]);
+        asked
+    };
+    cloud.select(rooted("root_forbidden")).await;
+    cloud.no_host(rooted("root_required")).await;
+}
+
+#[tokio::test]
 async fn hosts_that_are_down_or_disabled_take_nothing() {
     let cloud = Cloud::new().await;
     let mut silent = host(64);

@@ -4,6 +4,7 @@ use super::extender::HttpExtender;
 use crate::clock;
 use arc_swap::ArcSwap;
 use std::{sync::Arc, time::Duration};
+use stowplan_batch::CycleFigures;
 use stowplan_batch::plugins::Outside;
 use stowplan_config::Settings;
 use stowplan_ledger::{Flushed, Ledger};
@@ -46,6 +47,7 @@ pub fn start(
     ledger: &Ledger,
     scheduler: &Scheduler,
     settings: &Arc<ArcSwap<Settings>>,
+    cycles: &Arc<CycleFigures>,
 ) -> Tasks {
     let (stop, stopped) = watch::channel(false);
     let context = Context { ledger: ledger.clone(), settings: settings.clone(), stop: stopped };
@@ -54,6 +56,7 @@ pub fn start(
         context.settings.clone(),
         Arc::new(clock::now),
         Outside { extender: Some(Arc::new(HttpExtender::new())) },
+        cycles.clone(),
         context.stop.clone(),
     );
     let tasks = vec![

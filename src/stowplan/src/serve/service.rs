@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use std::{net::TcpListener, sync::Arc};
 use stowplan_api::ApiState;
+use stowplan_batch::CycleFigures;
 use stowplan_bus::{Bus, Parts};
 use stowplan_config::Settings;
 use stowplan_engine::Engine;
@@ -83,14 +84,14 @@ impl Service {
         mut orders: UnboundedReceiver<Order>,
         mut reload: impl FnMut(&ArcSwap<Settings>),
     ) -> Result<(), Fault> {
-        let bus = self.runtime.block_on(async {
-            Bus::start(Parts {
-                scheduler: self.scheduler.clone(),
-                settings: self.settings.clone(),
-                clock: Arc::new(clock::now),
-                hostname: hostname(),
-            })
-        });
+        let bus = Bus::start(Parts {
+            scheduler: self.scheduler.clone(),
+            settings: self.settings.clone(),
+            clock: Arc::new(clock::now),
+            hostname: hostname(),
+        })
+        .context("cannot start the thread of the message bus")?;
+        let cycles = Arc::<CycleFigures>::default();
         let state = ApiState {
             ledger: self.ledger.clone(),
             scheduler: self.scheduler.clone(),
@@ -98,9 +99,15 @@ impl Service {
             clock: Arc::new(clock::now),
             bus: bus.as_ref().map(Bus::status),
             shadow: bus.as_ref().map(Bus::comparisons),
+            batch: cycles.clone(),
         };
-        let tasks =
-            background::start(self.runtime.handle(), &self.ledger, &self.scheduler, &self.settings);
+        let tasks = background::start(
+            self.runtime.handle(),
+            &self.ledger,
+            &self.scheduler,
+            &self.settings,
+            &cycles,
+        );
         let http = Builder::new_current_thread().enable_all().build()?;
         let listeners = self.listeners;
         let served = http.block_on(async {

@@ -9,14 +9,14 @@ use stowplan_model::request::{Destination, GroupRules, InstanceGroup, NetworkMet
 use stowplan_scheduler::select::{GroupRef, Hints, RequestedGroup, SelectRequest};
 
 use super::{listed, places};
-use crate::wire::failure::Failure;
-use crate::wire::fields::{Fields, Read};
+use crate::wire::fields::{self, Fields, Read};
 
 /// The property of an image that names the traits which it requires.
 const TRAITS: &str = "traits_required";
 
 pub(super) fn read(spec: &Fields<'_>) -> Read<SelectRequest> {
     let instance = spec.uuid("instance_uuid")?;
+    let level = level(spec)?;
     Ok(SelectRequest {
         flavor: spec.inner("flavor", "Flavor")?.map(|it| flavor(&it)).transpose()?,
         image: spec.inner("image", "ImageMeta")?.map(|it| image(&it)).transpose()?,
@@ -36,7 +36,9 @@ pub(super) fn read(spec: &Fields<'_>) -> Read<SelectRequest> {
         pci_requests: places::pci(spec)?,
         numa_topology: places::numa(spec)?,
         network_metadata: networks(spec)?,
-        same_subtree: same_subtree(spec)?,
+        same_subtree: level.same_subtree,
+        root_required: level.root_required,
+        root_forbidden: level.root_forbidden,
         ..SelectRequest::default()
     })
 }
@@ -147,20 +149,18 @@ fn requested_group(at: usize, fields: &Fields<'_>) -> Read<RequestedGroup> {
             resources.insert(class.clone(), amounts.int(class)?.unwrap_or_default());
         }
     }
-    for name in ["aggregates", "forbidden_aggregates", "in_tree"] {
-        let is_empty = fields.get(name).is_none_or(|value| {
-            value.as_array().is_some_and(Vec::is_empty) || value.as_str() == Some("")
-        });
-        if !is_empty {
-            let place = fields.place(name);
-            return Err(Failure::value(format!("{place}: expected nothing, it is not known here")));
-        }
-    }
     Ok(RequestedGroup {
         requester_id: fields.text("requester_id")?.unwrap_or_else(|| (at + 1).to_string()),
         resources,
         required_traits: sorted(fields, "required_traits")?,
         forbidden_traits: sorted(fields, "forbidden_traits")?,
+        aggregates: sets(fields, "aggregates", fields::uuid, "lists of uuids")?,
+        forbidden_aggregates: {
+            let mut uuids = fields.uuids("forbidden_aggregates")?.unwrap_or_default();
+            uuids.sort_unstable();
+            uuids
+        },
+        in_tree: fields.uuid("in_tree")?,
     })
 }
 
@@ -179,18 +179,35 @@ fn networks(spec: &Fields<'_>) -> Read<Option<NetworkMetadata>> {
     Ok(Some(NetworkMetadata { physnets, tunneled: fields.flag("tunneled")? }))
 }
 
-fn same_subtree(spec: &Fields<'_>) -> Read<Vec<Vec<String>>> {
+/// What a request asks of a host as a whole.
+#[derive(Default)]
+struct Level {
+    same_subtree: Vec<Vec<String>>,
+    root_required: Vec<String>,
+    root_forbidden: Vec<String>,
+}
+
+fn level(spec: &Fields<'_>) -> Read<Level> {
     let Some(fields) = spec.inner("request_level_params", "RequestLevelParams")? else {
-        return Ok(Vec::new());
+        return Ok(Level::default());
     };
-    let Some(Value::Array(sets)) = fields.get("same_subtree") else { return Ok(Vec::new()) };
-    let texts = |set: &Value| {
-        let items = set.as_array()?.iter();
-        items.map(|item| item.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
-    };
-    let place = fields.place("same_subtree");
-    let sets = sets.iter().map(|set| {
-        texts(set).ok_or_else(|| crate::wire::fields::wrong(&place, set, "a list of texts"))
-    });
-    sets.collect()
+    let text = |item: &Value| item.as_str().map(str::to_owned);
+    Ok(Level {
+        same_subtree: sets(&fields, "same_subtree", text, "lists of texts")?,
+        root_required: sorted(&fields, "root_required")?,
+        root_forbidden: sorted(&fields, "root_forbidden")?,
+    })
+}
+
+/// A list of lists.
+fn sets<T>(
+    fields: &Fields<'_>,
+    name: &str,
+    read: impl Fn(&Value) -> Option<T>,
+    expected: &str,
+) -> Read<Vec<Vec<T>>> {
+    let Some(value) = fields.get(name) else { return Ok(Vec::new()) };
+    let set = |set: &Value| set.as_array()?.iter().map(&read).collect::<Option<Vec<T>>>();
+    let all = value.as_array().and_then(|sets| sets.iter().map(set).collect());
+    all.ok_or_else(|| fields::wrong(&fields.place(name), value, &format!("a list of {expected}")))
 }

@@ -73,8 +73,9 @@ fn full() -> Value {
         "1.3",
         json!({
             "requester_id": SECOND, "resources": {"NET_BW_EGR_KILOBIT_PER_SEC": 1000},
-            "required_traits": ["CUSTOM_B", "CUSTOM_A"], "forbidden_traits": [], "aggregates": [],
-            "in_tree": null,
+            "required_traits": ["CUSTOM_B", "CUSTOM_A"], "forbidden_traits": [],
+            "aggregates": [[FIRST], [FIRST, SECOND]], "forbidden_aggregates": [SECOND],
+            "in_tree": FIRST,
         }),
     );
     spec(json!({
@@ -94,7 +95,8 @@ fn full() -> Value {
         "network_metadata": payload("NetworkMetadata", "1.0",
             json!({"physnets": ["b", "a"], "tunneled": true})),
         "request_level_params": payload("RequestLevelParams", "1.1",
-            json!({"same_subtree": [[SECOND, "x"]]})),
+            json!({"same_subtree": [[SECOND, "x"]], "root_required": ["T2", "T1"],
+                "root_forbidden": ["T3"]})),
         "limits": {}, "retry": null, "a_field_of_later_versions": 5,
     }))
 }
@@ -123,7 +125,15 @@ fn every_field_that_is_read_arrives() {
     assert_eq!(asked.requested_destination.unwrap().cell, Some(uuid(FIRST)));
     assert_eq!(asked.pci_requests[0].request_id.as_deref(), Some("pci0"));
     assert_eq!(asked.numa_topology.unwrap().cells[0].cpuset, [0, 1]);
-    assert_eq!(asked.requested_resources[0].required_traits, ["CUSTOM_A", "CUSTOM_B"]);
+    let group = &asked.requested_resources[0];
+    assert_eq!(group.required_traits, ["CUSTOM_A", "CUSTOM_B"]);
+    assert_eq!(group.aggregates, [vec![uuid(FIRST)], vec![uuid(FIRST), uuid(SECOND)]]);
+    assert_eq!(group.forbidden_aggregates, [uuid(SECOND)]);
+    assert_eq!(group.in_tree, Some(uuid(FIRST)));
+    assert_eq!(
+        (asked.root_required.join(","), asked.root_forbidden),
+        ("T1,T2".to_owned(), vec!["T3".to_owned()])
+    );
     assert_eq!(asked.network_metadata.unwrap().physnets, ["a", "b"]);
     assert_eq!(asked.same_subtree, [[SECOND, "x"]]);
     assert_eq!(asked.scheduler_hints.0["query"], ["[\"=\"]"]);
@@ -168,6 +178,12 @@ fn what_cannot_be_read_is_named() {
         (
             json!({"spec_obj": spec(json!({"instance_uuid": "x"}))}),
             "spec_obj.instance_uuid is \"x\": expected a uuid",
+        ),
+        (
+            json!({"spec_obj": spec(json!({
+                "requested_resources": [payload("RequestGroup", "1.3", json!({"aggregates": [["x"]]}))],
+            }))}),
+            "spec_obj.requested_resources[0].aggregates is [[\"x\"]]: expected a list of lists of uuids",
         ),
         (
             json!({"spec_obj": spec(json!({"flavor": payload("Image", "1.0", json!({}))}))}),

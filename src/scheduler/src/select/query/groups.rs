@@ -12,6 +12,18 @@ pub(super) struct GroupDraft {
     resources: BTreeMap<String, i64>,
     required: BTreeSet<String>,
     forbidden: BTreeSet<String>,
+    place: Place,
+}
+
+/// Where the providers of a group must be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Aggregates: in one of each set.
+    pub member_of: Vec<Vec<Uuid>>,
+    /// Aggregates that they must not be in.
+    pub forbidden_aggregates: Vec<Uuid>,
+    /// A provider in whose tree they must be.
+    pub in_tree: Option<Uuid>,
 }
 
 /// All groups in the making, the one without a suffix first.
@@ -46,6 +58,11 @@ impl Groups {
         self.group(suffix).forbidden.insert(name.to_owned());
     }
 
+    /// Says where the provider of a group with a suffix must be.
+    pub fn put(&mut self, suffix: &str, place: Place) {
+        self.group(suffix).place = place;
+    }
+
     /// Whether any group names a class, if only to say that none is wanted.
     pub fn names(&self, class: &str) -> bool {
         self.by_suffix.values().any(|group| group.resources.contains_key(class))
@@ -72,20 +89,19 @@ impl Groups {
                 resources: draft.resources.into_iter().filter(|(_, amount)| *amount > 0).collect(),
                 required: draft.required.into_iter().map(|name| vec![name]).collect(),
                 forbidden: draft.forbidden.into_iter().collect(),
-                ..RequestGroup::default()
+                member_of: draft.place.member_of,
+                forbidden_aggregates: draft.place.forbidden_aggregates,
+                in_tree: draft.place.in_tree,
             })
-            .filter(|group| {
-                let RequestGroup { resources, required, forbidden, .. } = group;
-                !(resources.is_empty() && required.is_empty() && forbidden.is_empty())
-            })
+            .filter(says_something)
             .collect();
         if !member_of.is_empty() || !forbidden_aggregates.is_empty() {
             // Where nothing is asked of the host itself, its aggregates are
             // asked of the first group all the same.
             match groups.first_mut() {
                 Some(first) => {
-                    first.member_of = member_of;
-                    first.forbidden_aggregates = forbidden_aggregates;
+                    first.member_of.extend(member_of);
+                    first.forbidden_aggregates.extend(forbidden_aggregates);
                 }
                 None => groups.push(RequestGroup {
                     member_of,
@@ -100,4 +116,10 @@ impl Groups {
     fn group(&mut self, suffix: &str) -> &mut GroupDraft {
         self.by_suffix.entry(suffix.to_owned()).or_default()
     }
+}
+
+/// Whether a group asks for anything.
+fn says_something(group: &RequestGroup) -> bool {
+    let nothing = RequestGroup { suffix: group.suffix.clone(), ..RequestGroup::default() };
+    *group != nothing
 }

@@ -17,8 +17,9 @@ use stowplan_model::image_props::ImageProps;
 use stowplan_model::request::{Destination, ScheduleRequest};
 use stowplan_placement::candidates::{CandidateQuery, GroupPolicy, Strategy};
 
-use self::groups::Groups;
-use self::prefilters::{Prefilter, RootTraits};
+use self::groups::{Groups, Place};
+use self::prefilters::Prefilter;
+pub(crate) use self::prefilters::RootTraits;
 pub(crate) use self::site::Site;
 pub(crate) use self::text::query_string;
 use self::wishes::Wishes;
@@ -58,6 +59,8 @@ pub(crate) struct Asked<'a> {
     pub groups: &'a [RequestedGroup],
     /// Sets of suffixes whose providers must stand under one of them.
     pub same_subtree: &'a [Vec<String>],
+    /// Traits asked of the root provider.
+    pub root: &'a RootTraits,
     /// See [`Prefilter::zone_must_exist`].
     pub zone_must_exist: bool,
 }
@@ -70,6 +73,7 @@ impl<'a> Asked<'a> {
             image: checked.image(),
             groups: &order.groups,
             same_subtree: &order.same_subtree,
+            root: &order.root,
             zone_must_exist: order.zone_must_exist,
         }
     }
@@ -146,13 +150,19 @@ fn query(
         group.resources.iter().for_each(|(class, amount)| groups.set(suffix, class, *amount));
         group.required_traits.iter().for_each(|name| groups.require(suffix, name));
         group.forbidden_traits.iter().for_each(|name| groups.forbid(suffix, name));
+        let place = Place {
+            member_of: group.aggregates.clone(),
+            forbidden_aggregates: group.forbidden_aggregates.clone(),
+            in_tree: group.in_tree,
+        };
+        groups.put(suffix, place);
     }
     let devices = request.pci_requests.as_deref().unwrap_or_default();
     let devices = if settings.filter_scheduler.pci_in_placement { devices } else { &[] };
     let pci = pci::read(devices, &mut groups);
     flavor_amounts(request, &mut groups);
     features::read(wishes, &mut groups)?;
-    let mut root = RootTraits::default();
+    let mut root = asked.root.clone();
     Prefilter {
         site,
         request,

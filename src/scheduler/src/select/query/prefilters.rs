@@ -15,8 +15,10 @@ use crate::hosts::ZONE;
 
 /// Traits asked of the root provider.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RootTraits {
+pub(crate) struct RootTraits {
+    /// It must have these.
     pub required: Vec<String>,
+    /// It must have none of these.
     pub forbidden: Vec<String>,
 }
 

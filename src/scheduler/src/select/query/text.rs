@@ -58,6 +58,9 @@ fn of_group(group: &RequestGroup, push: &mut impl FnMut(String, String)) {
     if !group.forbidden_aggregates.is_empty() {
         push(format!("member_of{suffix}"), format!("!in:{}", listed(&group.forbidden_aggregates)));
     }
+    if let Some(provider) = group.in_tree {
+        push(format!("in_tree{suffix}"), provider.to_string());
+    }
 }
 
 /// What is required, then what is forbidden, each sorted.

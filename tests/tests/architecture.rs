@@ -10,6 +10,7 @@ use stowplan_tests::workspace;
 const FLOORS: &[&str] = &[
     "stowplan-model",
     "stowplan-config",
+    "stowplan-cloud",
     "stowplan-engine",
     "stowplan-db",
     "stowplan-ledger",
@@ -25,7 +26,10 @@ const FLOORS: &[&str] = &[
 const TESTERS: &[&str] = &["stowplan-tests", "stowplan-load", "stowplan-fragmentation"];
 
 /// Who alone may use a crate, where that is less than all above it.
-const RESERVED: &[(&str, &[&str])] = &[("stowplan-db", &["stowplan-ledger", "stowplan"])];
+const RESERVED: &[(&str, &[&str])] = &[
+    ("stowplan-db", &["stowplan-ledger", "stowplan"]),
+    ("stowplan-cloud", &["stowplan-api", "stowplan"]),
+];
 
 /// What a crate must never know, whoever brings it.
 const FORBIDDEN: &[(&str, &[&str])] = &[

@@ -1,11 +1,14 @@
 //! Who calls: the token of a request.
 
 use actix_web::http::header::{HeaderMap, HeaderValue};
+use std::sync::Arc;
+use stowplan_cloud::{Person, Reach};
 
 /// What a token is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// One project.
+    /// One project, or nothing in particular.
+    #[default]
     Project,
     /// A domain.
     Domain,
@@ -14,7 +17,7 @@ pub enum Scope {
 }
 
 /// A caller, as its token says.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Token {
     /// The user.
     pub user: String,
@@ -24,6 +27,23 @@ pub struct Token {
     pub roles: Vec<String>,
     /// What it is good for.
     pub scope: Scope,
+    /// What Keystone says besides; nothing where tokens are believed.
+    pub vouched: Option<Vouched>,
+}
+
+/// What a token is known by to Keystone alone. Ids all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vouched {
+    /// The user's domain.
+    pub user_domain: Option<String>,
+    /// The project's domain.
+    pub project_domain: Option<String>,
+    /// The domain that the token is good for.
+    pub domain: Option<String>,
+    /// Whether the project is the one of admins, or there is none such.
+    pub is_admin_project: bool,
+    /// The service that acts for the user.
+    pub service: Option<Arc<Person>>,
 }
 
 /// What a policy rule may ask of a caller.
@@ -35,32 +55,37 @@ pub enum Attribute<'a> {
     Any(&'a [String]),
 }
 
-/// Attributes that callers have with the peers and never here.
-const EMPTY_ATTRIBUTES: [&str; 8] = [
-    "user_domain_id",
-    "system_scope",
-    "domain_id",
-    "project_domain_id",
-    "service_user_id",
-    "service_user_domain_id",
-    "service_project_id",
-    "service_project_domain_id",
-];
-
 impl Token {
     /// An attribute by the name that policy rules know it by; nothing if no
     /// caller has such a one.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<Attribute<'_>> {
-        Some(match name {
-            "user_id" => Attribute::One(&self.user),
-            "project_id" => Attribute::One(self.project.as_deref().unwrap_or("None")),
-            "roles" => Attribute::Any(&self.roles),
-            "service_roles" => Attribute::Any(&[]),
-            "is_admin_project" => Attribute::One("True"),
-            name if EMPTY_ATTRIBUTES.contains(&name) => Attribute::One("None"),
+        let vouched = self.vouched.as_ref();
+        let service = vouched.and_then(|vouched| vouched.service.as_deref());
+        let text = match name {
+            "roles" => return Some(Attribute::Any(&self.roles)),
+            "service_roles" => {
+                return Some(Attribute::Any(service.map_or(&[], |service| &service.roles)));
+            }
+            "user_id" => Some(self.user.as_str()),
+            "project_id" => self.project.as_deref(),
+            "user_domain_id" => vouched.and_then(|vouched| vouched.user_domain.as_deref()),
+            "project_domain_id" => vouched.and_then(|vouched| vouched.project_domain.as_deref()),
+            "domain_id" => vouched.and_then(|vouched| vouched.domain.as_deref()),
+            "system_scope" => vouched.filter(|_| self.scope == Scope::System).map(|_| "all"),
+            "is_admin_project" => {
+                let is_so = vouched.is_none_or(|vouched| vouched.is_admin_project);
+                Some(if is_so { "True" } else { "False" })
+            }
+            "service_user_id" => service.map(|service| service.user.as_str()),
+            "service_user_domain_id" => service.and_then(|service| service.user_domain.as_deref()),
+            "service_project_id" => service.and_then(|service| service.reach.project()),
+            "service_project_domain_id" => {
+                service.and_then(|service| service.reach.project_domain())
+            }
             _ => return None,
-        })
+        };
+        Some(Attribute::One(text.unwrap_or("None")))
     }
 
     /// What a call about the caller's own is about, for policy rules.
@@ -103,7 +128,31 @@ impl Token {
             Some(sent) => Some(text(sent)),
             None => (scope != Scope::System).then(|| project.to_owned()),
         };
-        Some(Self { user: user.to_owned(), project, roles, scope })
+        Some(Self { user: user.to_owned(), project, roles, scope, vouched: None })
+    }
+
+    /// Who came to the door by Keystone's word: the user, and the service that acts
+    /// for it.
+    #[must_use]
+    pub fn vouched((user, service): (Arc<Person>, Option<Arc<Person>>)) -> Self {
+        let (scope, domain) = match &user.reach {
+            Reach::Project { .. } | Reach::Nothing => (Scope::Project, None),
+            Reach::Domain(domain) => (Scope::Domain, Some(domain.clone())),
+            Reach::System => (Scope::System, None),
+        };
+        Self {
+            user: user.user.clone(),
+            project: user.reach.project().map(str::to_owned),
+            roles: user.roles.iter().map(|role| role.to_lowercase()).collect(),
+            scope,
+            vouched: Some(Vouched {
+                user_domain: user.user_domain.clone(),
+                project_domain: user.reach.project_domain().map(str::to_owned),
+                domain,
+                is_admin_project: user.is_admin_project,
+                service,
+            }),
+        }
     }
 }
 

@@ -44,7 +44,7 @@ impl Modify for Token {
         let components = document.components.get_or_insert_default();
         let header = ApiKey::Header(ApiKeyValue::with_description(
             "X-Auth-Token",
-            "With `auth_strategy = noauth2`: `user:project`.",
+            "A token of Keystone; with `auth_strategy = noauth2`: `user:project`.",
         ));
         components.add_security_scheme("token", SecurityScheme::ApiKey(header));
     }

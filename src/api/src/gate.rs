@@ -8,6 +8,7 @@ use crate::{
     auth::Token,
     compute::version::Microversion,
     cors,
+    door::Door,
     failure::{self, Asked, Code, Failure},
     media,
     server::BAD_LENGTH,
@@ -97,10 +98,11 @@ async fn pass<B: MessageBody + 'static>(
             return Ok(request.into_response(response).map_into_right_body());
         }
     }
-    match admit(&request, &mut asked) {
+    match admit(&shared.door, &request, &mut asked).await {
         Ok(admitted) => request.extensions_mut().insert(admitted),
         Err(failure) => {
             let mut response = failure::render(&failure, &asked);
+            challenge(&mut response, &shared.door);
             finish(response.headers_mut(), &asked, Some(&failure), &settings);
             if request.headers().contains_key(BAD_LENGTH) {
                 response.head_mut().set_connection_type(ConnectionType::Close);
@@ -118,6 +120,14 @@ async fn pass<B: MessageBody + 'static>(
     }
 }
 
+/// Where there is a token to be had, for who came without.
+fn challenge(response: &mut HttpResponse, door: &Door) {
+    let challenge = door.challenge().filter(|_| response.status() == StatusCode::UNAUTHORIZED);
+    if let Some(Ok(value)) = challenge.map(HeaderValue::from_str) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+}
+
 fn asked(request: &ServiceRequest, settings: &Settings) -> Asked {
     let id = request.extensions().get::<RequestId>().map(|id| format!("req-{id}"));
     let headers = request.headers();
@@ -132,9 +142,13 @@ fn asked(request: &ServiceRequest, settings: &Settings) -> Asked {
     }
 }
 
-fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failure> {
+async fn admit(
+    door: &Door,
+    request: &ServiceRequest,
+    asked: &mut Asked,
+) -> Result<Admitted, Failure> {
     let headers = request.headers();
-    let token = if asked.surface.is_open() { None } else { Some(token(headers)?) };
+    let token = if asked.surface.is_open() { None } else { Some(door.admit(headers).await?) };
     let (mut version, mut microversion) = (Version::MIN, Microversion::MIN);
     match asked.surface {
         Surface::Placement { .. } => {
@@ -164,10 +178,6 @@ fn admit(request: &ServiceRequest, asked: &mut Asked) -> Result<Admitted, Failur
 
 fn unversioned(fault: impl Into<Failure>) -> Failure {
     fault.into().without_version()
-}
-
-fn token(headers: &HeaderMap) -> Result<Token, Failure> {
-    Token::believed(headers).ok_or_else(|| Failure::new(Code::Unauthorized, ""))
 }
 
 fn check_content(headers: &HeaderMap) -> Result<(), Failure> {

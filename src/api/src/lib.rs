@@ -11,6 +11,7 @@ mod compute;
 mod cors;
 mod description;
 mod docs;
+mod door;
 mod failure;
 mod gate;
 mod json;

@@ -1,9 +1,13 @@
 //! What every handler works with.
 
-use crate::metrics::Requests;
-use crate::policy::{Policy, PolicyFault, PolicySource};
+use crate::{
+    door::Door,
+    metrics::Requests,
+    policy::{Policy, PolicyFault, PolicySource},
+};
 use arc_swap::{ArcSwap, Guard};
 use std::sync::Arc;
+use stowplan_cloud::AccountFault;
 use stowplan_config::Settings;
 use stowplan_ledger::Ledger;
 use stowplan_model::Micros;
@@ -37,17 +41,33 @@ pub struct Shared {
     pub api: ApiState,
     /// What is counted of requests.
     pub requests: Requests,
+    /// How it is found out who calls.
+    pub door: Door,
     policy: PolicySource,
+}
+
+/// Why the surfaces cannot be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum Unready {
+    /// There is a policy file that cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyFault),
+    /// Keystone cannot be asked.
+    #[error(transparent)]
+    Keystone(#[from] AccountFault),
 }
 
 impl Shared {
     /// Prepares what the workers share.
     ///
     /// # Errors
-    /// When there is a policy file that cannot be used.
-    pub fn new(api: ApiState) -> Result<Self, PolicyFault> {
-        let policy = PolicySource::open(&api.settings.load().oslo_policy)?;
-        Ok(Self { policy, api, requests: Requests::default() })
+    /// When there is a policy file that cannot be used, or no way to ask Keystone.
+    pub fn new(api: ApiState) -> Result<Self, Unready> {
+        let settings = api.settings.load();
+        let policy = PolicySource::open(&settings.oslo_policy)?;
+        let door = Door::new(&settings, api.clock.clone())?;
+        drop(settings);
+        Ok(Self { door, policy, api, requests: Requests::default() })
     }
 
     /// Who may do what, at the moment.

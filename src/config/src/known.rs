@@ -6,8 +6,8 @@
 const SECTIONS: &str = "
     api_database barbican barbican_service_user cache cinder conductor console consoleauth
     crypto cyborg database devices ephemeral_storage_encryption glance guestfs healthcheck
-    hyperv image_cache ironic ironic_inspector key_manager keystone keystone_authtoken libvirt
-    manila mks neutron nova_sys_admin oslo_concurrency oslo_limit
+    hyperv image_cache ironic ironic_inspector key_manager keystone libvirt
+    manila mks nova_sys_admin oslo_concurrency oslo_limit
     oslo_messaging_amqp oslo_messaging_kafka oslo_messaging_metrics oslo_middleware_tracing oslo_reports
     oslo_versionedobjects pci privsep profiler rdp remote_debug serial_console
     service_user spice vault vmware vnc wsgi xenserver zvm
@@ -81,6 +81,28 @@ const OPTIONS: &[(&str, &str)] = &[
             provider_config_location resource_provider_association_refresh
             sharing_providers_max_uuids_per_request shutdown_retry_interval
             update_resources_max_workers vmdk_allowed_types
+        ",
+    ),
+    (
+        "keystone_authtoken",
+        "
+            auth_version cache collect_timing default_domain delay_auth_decision domain_id domain_name
+            enforce_token_bind http_connect_timeout_retries include_service_catalog interface
+            memcache_password memcache_pool_conn_get_timeout memcache_pool_dead_retry
+            memcache_pool_maxsize memcache_pool_socket_timeout memcache_pool_unused_timeout
+            memcache_sasl_enabled memcache_secret_key memcache_security_strategy
+            memcache_tls_allowed_ciphers memcache_tls_cafile memcache_tls_certfile
+            memcache_tls_enabled memcache_tls_keyfile memcache_use_advanced_pool memcache_username
+            memcached_servers service_type split_loggers trust_id
+        ",
+    ),
+    (
+        "neutron",
+        "
+            collect_timing connect_retry_delay default_floating_pool domain_id domain_name
+            extension_sync_interval max_version metadata_proxy_shared_secret min_version
+            ovs_bridge physnets service_metadata_proxy service_name split_loggers
+            status_code_retries status_code_retry_delay trust_id url
         ",
     ),
     (

@@ -78,7 +78,6 @@ fn locate_policy(loaded: &mut Loaded, folder: Option<&Path>) {
 /// operator insists.
 fn refuse_open_door(loaded: &Loaded, errors: &mut Vec<ConfigError>) {
     let api = &loaded.settings.api;
-    let AuthStrategy::Noauth2 = api.auth_strategy;
     let is_local = api.bind_host == "localhost"
         || api
             .bind_host
@@ -86,7 +85,7 @@ fn refuse_open_door(loaded: &Loaded, errors: &mut Vec<ConfigError>) {
             .trim_end_matches(']')
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback());
-    if is_local || api.allow_insecure_noauth {
+    if api.auth_strategy == AuthStrategy::Keystone || is_local || api.allow_insecure_noauth {
         return;
     }
     errors.push(ConfigError {

@@ -3,7 +3,8 @@
 
 use stowplan_api::PolicySource;
 use stowplan_batch::driver::{Plant, PlantFault};
-use stowplan_config::{ConfigError, ConfigErrors, Loaded, Origin, Settings, Sources};
+use stowplan_cloud::{Doorkeeper, Neutron};
+use stowplan_config::{AuthStrategy, ConfigError, ConfigErrors, Loaded, Origin, Settings, Sources};
 use stowplan_engine::{Engine, registry::RegistryError};
 
 /// Reads a configuration for a service.
@@ -36,6 +37,16 @@ fn faults(loaded: &Loaded) -> Vec<ConfigError> {
             PlantFault::Plugin(_) => "tiers",
         };
         add("batch", option, fault.to_string());
+    }
+    let clock: stowplan_cloud::Clock = std::sync::Arc::new(crate::clock::now);
+    let keystone = match settings.api.auth_strategy {
+        AuthStrategy::Keystone => {
+            Doorkeeper::new(&settings.keystone_authtoken, clock.clone()).err()
+        }
+        AuthStrategy::Noauth2 => None,
+    };
+    for fault in keystone.into_iter().chain(Neutron::new(&settings.neutron, clock).err()) {
+        add(fault.section, fault.option, fault.to_string());
     }
     let policy = &settings.oslo_policy;
     if let Err(fault) = PolicySource::open(policy) {

@@ -66,6 +66,8 @@ codes! {
     UnknownProvider = 400, "placement.resource_provider.not_found", "unknown-provider";
     /// No token.
     Unauthorized = 401, "placement.undefined_code", "unauthorized";
+    /// The token is none of Keystone's, or has run out.
+    TokenRefused = 401, "stowplan.token_refused", "token-refused";
     /// The caller may not do this.
     Forbidden = 403, "placement.undefined_code", "forbidden";
     /// There is nothing of that name here.

@@ -2,6 +2,7 @@
 
 mod codes;
 mod compute;
+mod keystone;
 mod native;
 mod placement;
 
@@ -233,9 +234,10 @@ pub fn render(failure: &Failure, asked: &Asked) -> HttpResponse {
         response.insert_header((header::RETRY_AFTER, "1"));
     }
     match asked.surface {
+        Surface::Native => native::body(response, failure, asked),
+        _ if failure.code == Code::TokenRefused => keystone::body(response, failure),
         Surface::Placement { .. } | Surface::Public => placement::body(response, failure, asked),
         Surface::Compute { .. } => compute::body(response, failure),
-        Surface::Native => native::body(response, failure, asked),
     }
 }
 

@@ -226,7 +226,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        auth::{Scope, Token},
+        auth::Token,
         policy::Target,
     };
 
@@ -246,7 +246,7 @@ mod tests {
             user: "u".to_owned(),
             project: Some("p".to_owned()),
             roles: vec![role.to_owned()],
-            scope: Scope::Project,
+            ..Token::default()
         };
         let policy = source.current(Micros(now));
         policy.enforce(rule, &token, Target::default()).is_ok()

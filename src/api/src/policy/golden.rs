@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use super::{Check, Target, check::Rules};
-use crate::auth::{Scope, Token};
+use crate::auth::Token;
 use serde::Deserialize;
 use serde_json::Value;
 use std::{collections::HashMap, fs, path::Path};
@@ -59,7 +59,7 @@ fn rules_are_read_and_hold_as_with_oslo_policy() {
         };
         assert_eq!(check.is_ok(), case.reads, "{line}");
         let Caller { user_id: user, project_id, roles } = case.caller;
-        let token = Token { user, project: Some(project_id), roles, scope: Scope::Project };
+        let token = Token { user, project: Some(project_id), roles, ..Token::default() };
         let target: Vec<_> = NAMES
             .iter()
             .filter_map(|name| Some((*name, case.target.get(*name)?.as_deref())))

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 /// A caller to ask which attributes there are.
 const NOBODY: Token =
-    Token { user: String::new(), project: None, roles: Vec::new(), scope: Scope::Project };
+    Token { user: String::new(), project: None, roles: Vec::new(), scope: Scope::Project, vouched: None };
 
 /// How long a chain of rules that refer to one another may be.
 const MAX_CHAIN: usize = 32;
@@ -153,6 +153,7 @@ mod tests {
             project: Some("p".to_owned()),
             roles: roles.iter().map(|&role| role.to_owned()).collect(),
             scope,
+            vouched: None,
         }
     }
 

@@ -202,7 +202,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        auth::{Scope, Token},
+        auth::Token,
         policy::{Target, check::Rules},
     };
     use std::collections::HashMap;
@@ -212,7 +212,7 @@ mod tests {
             user: "ann".to_owned(),
             project: Some("p1".to_owned()),
             roles: vec!["reader".to_owned()],
-            scope: Scope::Project,
+            ..Token::default()
         };
         let by_name = HashMap::from([
             ("readers".to_owned(), Check::parse("role:Reader").unwrap()),

@@ -24,8 +24,8 @@ const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// `server.handle().stop(true)`. Signals are left to the caller.
 ///
 /// # Errors
-/// When a listener cannot be made ready, or a policy file is there that cannot
-/// be used (kind `InvalidInput`).
+/// When a listener cannot be made ready, or a policy file or an account with
+/// Keystone cannot be used (kind `InvalidInput`).
 pub fn serve(state: crate::ApiState, listeners: Vec<TcpListener>) -> io::Result<Server> {
     let workers = state.settings.load().api.workers;
     let shared =

@@ -4,6 +4,7 @@
 
 mod gate;
 mod input;
+mod keystone;
 mod metrics;
 mod native;
 mod openapi;

@@ -12,6 +12,8 @@ choice! {
     AuthStrategy {
         /// The token is taken at its word: `user:project`, roles from X-Roles.
         Noauth2 = "noauth2",
+        /// Keystone is asked whose the token is ([keystone_authtoken]).
+        Keystone = "keystone",
     }
 }
 
@@ -21,8 +23,7 @@ section! {
         /// How a caller proves who it is. noauth2 believes any token and is for
         /// tests and closed networks.
         auth_strategy: AuthStrategy = AuthStrategy::Noauth2,
-            older(&[("DEFAULT", "auth_strategy")]),
-            refuse("keystone", "tokens of Keystone cannot be checked by this version");
+            older(&[("DEFAULT", "auth_strategy")]);
         /// Allow noauth2 on an address that other machines can reach.
         allow_insecure_noauth: bool = false;
         /// Address to listen on.

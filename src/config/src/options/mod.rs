@@ -2,6 +2,7 @@
 
 mod api;
 mod batch;
+mod clients;
 mod compute;
 mod cors;
 mod database;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 
 pub use api::{Api, AuthStrategy, OsloMiddleware, OsloPolicy};
 pub use batch::{Batch, BatchTotal};
+pub use clients::{AuthType, KeystoneAuthtoken, Login, Neutron};
 pub use compute::{Compute, NotificationFormat, Notifications, Quota, UpgradeLevels, Workarounds};
 pub use cors::Cors;
 pub use database::PlacementDatabase;
@@ -89,6 +91,10 @@ settings! {
     stowplan_notifications: NotificationsIn,
     /// `[stowplan_events]`
     stowplan_events: Events,
+    /// `[keystone_authtoken]`
+    keystone_authtoken: KeystoneAuthtoken,
+    /// `[neutron]`
+    neutron: Neutron,
     /// `[oslo_middleware]`
     oslo_middleware: OsloMiddleware,
     /// `[oslo_policy]`

@@ -6,6 +6,7 @@ mod duration;
 mod list;
 mod number;
 mod scalar;
+mod secret;
 mod secret_url;
 mod sqlalchemy;
 mod transport_url;
@@ -15,6 +16,7 @@ use std::fmt;
 pub use database_url::{Backend, DatabaseUrl};
 pub use list::ResourceMapping;
 pub use number::python_float;
+pub use secret::Secret;
 pub use secret_url::SecretUrl;
 pub use transport_url::{Broker, TransportUrl};
 

@@ -1,0 +1,1 @@
+"""Proves `stowplan db import` on a real openstack-placement."""

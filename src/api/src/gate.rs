@@ -73,7 +73,7 @@ pub async fn gate<B: MessageBody + 'static>(
     let settings = shared.api.settings.load_full();
     let asked = asked(&request, &settings);
     let (surface, method) = (asked.surface, asked.method.clone());
-    let answered = pass(asked, settings, request, next).await;
+    let answered = pass(asked, &shared.door, settings, request, next).await;
     let status = match &answered {
         Ok(response) => response.status(),
         Err(error) => error.as_response_error().status_code(),
@@ -84,6 +84,7 @@ pub async fn gate<B: MessageBody + 'static>(
 
 async fn pass<B: MessageBody + 'static>(
     mut asked: Asked,
+    door: &Door,
     settings: Arc<Settings>,
     request: ServiceRequest,
     next: Next<B>,
@@ -98,11 +99,11 @@ async fn pass<B: MessageBody + 'static>(
             return Ok(request.into_response(response).map_into_right_body());
         }
     }
-    match admit(&shared.door, &request, &mut asked).await {
+    match admit(door, &request, &mut asked).await {
         Ok(admitted) => request.extensions_mut().insert(admitted),
         Err(failure) => {
             let mut response = failure::render(&failure, &asked);
-            challenge(&mut response, &shared.door);
+            challenge(&mut response, door);
             finish(response.headers_mut(), &asked, Some(&failure), &settings);
             if request.headers().contains_key(BAD_LENGTH) {
                 response.head_mut().set_connection_type(ConnectionType::Close);

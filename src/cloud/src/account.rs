@@ -105,22 +105,20 @@ impl Options<'_> {
             let problem = "expected the secret of the application credential";
             return Err(self.fault("application_credential_secret", problem));
         };
-        let mut credential = match (
-            &self.0.application_credential_id,
-            &self.0.application_credential_name,
-        ) {
-            (Some(id), _) => json!({ "id": id }),
-            (None, Some(name)) => {
-                let user = self.user()?.ok_or_else(|| {
-                    self.fault("username", "expected the user of the application credential")
-                })?;
-                json!({ "name": name, "user": user })
-            }
-            (None, None) => {
-                let problem = "expected the id of the application credential";
-                return Err(self.fault("application_credential_id", problem));
-            }
-        };
+        let mut credential =
+            match (&self.0.application_credential_id, &self.0.application_credential_name) {
+                (Some(id), _) => json!({ "id": id }),
+                (None, Some(name)) => {
+                    let user = self.user()?.ok_or_else(|| {
+                        self.fault("username", "expected the user of the application credential")
+                    })?;
+                    json!({ "name": name, "user": user })
+                }
+                (None, None) => {
+                    let problem = "expected the id of the application credential";
+                    return Err(self.fault("application_credential_id", problem));
+                }
+            };
         credential["secret"] = json!(secret.reveal());
         Ok(json!({
             "methods": ["application_credential"],
@@ -149,9 +147,7 @@ impl Options<'_> {
             (Some(all), None, None) => {
                 Err(self.fault("system_scope", format!("{all:?}: expected \"all\"")))
             }
-            (Some(_), ..) => {
-                Err(self.fault("system_scope", "expected it or a project, not both"))
-            }
+            (Some(_), ..) => Err(self.fault("system_scope", "expected it or a project, not both")),
             (None, Some(id), _) => Ok(Some(json!({ "project": { "id": id } }))),
             (None, None, Some(name)) => {
                 let domain =

@@ -33,11 +33,8 @@ impl Line {
         // Whoever came first has set it, for the whole process.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let tls = Tls::of(login);
-        let fault = |option, problem: String| AccountFault {
-            section: login.section,
-            option,
-            problem,
-        };
+        let fault =
+            |option, problem: String| AccountFault { section: login.section, option, problem };
         let timeout = Duration::from_secs(seconds.into());
         let mut builder = Client::builder()
             .timeout(timeout)

@@ -1,11 +1,7 @@
 //! Whose the tokens of callers are: Keystone is asked once, the answer is
 //! remembered for a while.
 
-use crate::{
-    AccountFault, Clock, CloudError, Person, Session,
-    person::Answer,
-    session::TOKEN,
-};
+use crate::{AccountFault, Clock, CloudError, Person, Session, person::Answer, session::TOKEN};
 use moka::future::Cache;
 use reqwest::StatusCode;
 use std::{sync::Arc, time::Duration};
@@ -88,9 +84,8 @@ impl Doorkeeper {
     }
 
     fn is_service(&self, person: &Person) -> bool {
-        let is_meant = |role: &String| {
-            self.service_roles.iter().any(|meant| meant.eq_ignore_ascii_case(role))
-        };
+        let is_meant =
+            |role: &String| self.service_roles.iter().any(|meant| meant.eq_ignore_ascii_case(role));
         person.roles.iter().any(is_meant)
     }
 

@@ -48,7 +48,9 @@ pub enum CloudError {
         problem: String,
     },
     /// The catalogue of the service's token does not list it.
-    #[error("Keystone's catalogue has no endpoint of type {kind} (interfaces {interfaces}, region {region})")]
+    #[error(
+        "Keystone's catalogue has no endpoint of type {kind} (interfaces {interfaces}, region {region})"
+    )]
     Unlisted {
         /// The type of the service.
         kind: String,

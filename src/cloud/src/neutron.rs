@@ -82,7 +82,8 @@ impl Neutron {
         clock: Clock,
     ) -> Result<Option<Self>, AccountFault> {
         let login = options.login();
-        let told = options.endpoint_override.as_deref().map(str::trim).filter(|url| !url.is_empty());
+        let told =
+            options.endpoint_override.as_deref().map(str::trim).filter(|url| !url.is_empty());
         let told = told.map(|url| url.trim_end_matches('/').to_owned());
         let (seconds, retries) = (options.timeout, options.connect_retries);
         let way = if login.auth_url.trim().is_empty() {

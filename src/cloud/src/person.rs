@@ -119,9 +119,7 @@ impl Written {
         let expires = self.expires()?;
         let domain_of = |named: &Named| named.domain.as_ref().and_then(|domain| domain.id.clone());
         let reach = match (self.project, self.domain, self.system) {
-            (Some(project), ..) => {
-                Reach::Project { domain: domain_of(&project), id: project.id }
-            }
+            (Some(project), ..) => Reach::Project { domain: domain_of(&project), id: project.id },
             (None, Some(domain), _) => Reach::Domain(domain.id),
             (None, None, Some(_)) => Reach::System,
             (None, None, None) => Reach::Nothing,

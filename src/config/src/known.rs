@@ -93,7 +93,7 @@ const OPTIONS: &[(&str, &str)] = &[
             memcache_sasl_enabled memcache_secret_key memcache_security_strategy
             memcache_tls_allowed_ciphers memcache_tls_cafile memcache_tls_certfile
             memcache_tls_enabled memcache_tls_keyfile memcache_use_advanced_pool memcache_username
-            memcached_servers service_type split_loggers trust_id
+            memcached_servers region_name service_type split_loggers trust_id
         ",
     ),
     (

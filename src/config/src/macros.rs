@@ -97,7 +97,7 @@ macro_rules! choice {
                 let text = input.scalar(Self::KIND, meta)?;
                 match text.trim() {
                     $( $text => Ok(Self::$variant), )+
-                    other => Err($crate::value::Problem::refused(Self::KIND, meta, other)),
+                    _ => Err($crate::value::Problem::expected(Self::KIND, meta)),
                 }
             }
 

@@ -79,9 +79,6 @@ fn facts(spec: &OptionSpec) -> Vec<String> {
     if !meta.words.is_empty() {
         facts.push(format!("One of: {}", meta.words.join(", ")));
     }
-    if let Some((word, why)) = meta.refused {
-        facts.push(format!("Not {word}: {why}"));
-    }
     if let Some(low) = meta.minimum {
         facts.push(format!("Lowest: {low}"));
     }

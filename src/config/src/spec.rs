@@ -49,8 +49,6 @@ pub struct Meta {
     pub floor: Option<i64>,
     /// Words allowed in a string option.
     pub words: &'static [&'static str],
-    /// A word that older files hold and that cannot be obeyed, and why.
-    pub refused: Option<(&'static str, &'static str)>,
     /// Older (section, option) names that are still read.
     pub older_names: &'static [(&'static str, &'static str)],
     /// May a running service take up a new value when it re-reads its file?
@@ -79,7 +77,6 @@ impl Meta {
             maximum: None,
             floor: None,
             words: &[],
-            refused: None,
             older_names: &[],
             is_mutable: false,
             is_secret: false,
@@ -106,10 +103,6 @@ impl Meta {
 
     pub(crate) const fn one_of(self, words: &'static [&'static str]) -> Self {
         Self { words, ..self }
-    }
-
-    pub(crate) const fn refuse(self, word: &'static str, why: &'static str) -> Self {
-        Self { refused: Some((word, why)), ..self }
     }
 
     pub(crate) const fn older(self, names: &'static [(&'static str, &'static str)]) -> Self {

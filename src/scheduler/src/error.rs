@@ -250,6 +250,12 @@ pub enum SchedulerError {
     /// The request cannot be judged: the peer would fail it too.
     #[error("{0}")]
     Request(String),
+    /// A segment of a routed network that no host can be known to reach.
+    #[error("Neutron routed networks configuration is invalid: {0}.")]
+    RoutedNetworks(String),
+    /// Neutron does not answer what a request needs to know.
+    #[error("{0}")]
+    NeutronAway(String),
     /// No valid host.
     #[error("{0}")]
     NoValidHost(Box<Refusal>),
@@ -306,8 +312,10 @@ impl SchedulerError {
             | E::InstanceChanged { .. }
             | E::InstanceIsOther { .. }
             | E::NothingClaimed { .. }
+            | E::RoutedNetworks(_)
             | E::NoValidHost(_) => 409,
             E::KeyReused(_) => 422,
+            E::NeutronAway(_) => 503,
             E::Placement(error) => error.status(),
         }
     }

@@ -147,6 +147,7 @@ impl QueryScenario {
             image: request.image.as_ref().and(checked.image()),
             groups: &groups,
             same_subtree: &[],
+            networks: &[],
             root: &RootTraits::default(),
             zone_must_exist: false,
         };
@@ -201,6 +202,11 @@ impl Site for QueryScenario {
     fn has_trait(&self, name: &str) -> bool {
         static STANDARD: LazyLock<HashSet<&str>> = LazyLock::new(|| standard_traits().collect());
         is_custom(name) || STANDARD.contains(name)
+    }
+
+    /// Recorded queries have no routed networks.
+    fn provider_aggregates(&self, _provider: Uuid) -> Vec<Uuid> {
+        Vec::new()
     }
 
     fn min_compute_version(&self) -> Option<i64> {

@@ -45,7 +45,15 @@ fn faults(loaded: &Loaded) -> Vec<ConfigError> {
         }
         AuthStrategy::Noauth2 => None,
     };
-    for fault in keystone.into_iter().chain(Neutron::new(&settings.neutron, clock).err()) {
+    let neutron = Neutron::new(&settings.neutron, clock);
+    if settings.scheduler.query_placement_for_routed_network_aggregates
+        && matches!(neutron, Ok(None))
+    {
+        let option = "query_placement_for_routed_network_aggregates";
+        let problem = "true: expected [neutron] auth_url or endpoint_override with it";
+        add("scheduler", option, format!("[scheduler] {option} is {problem}"));
+    }
+    for fault in keystone.into_iter().chain(neutron.err()) {
         add(fault.section, fault.option, fault.to_string());
     }
     let policy = &settings.oslo_policy;

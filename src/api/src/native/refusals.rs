@@ -10,6 +10,7 @@ impl From<SchedulerError> for Failure {
             404 => Code::NotFound,
             409 => Code::Conflict,
             422 => Code::KeyReused,
+            503 => Code::Unavailable,
             _ => Code::BadRequest,
         };
         let detail = error.to_string();

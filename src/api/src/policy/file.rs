@@ -225,10 +225,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used)]
 
     use super::*;
-    use crate::{
-        auth::Token,
-        policy::Target,
-    };
+    use crate::{auth::Token, policy::Target};
 
     fn source(text: Option<&str>) -> (tempfile::TempDir, Result<PolicySource, PolicyFault>) {
         let folder = tempfile::tempdir().unwrap();

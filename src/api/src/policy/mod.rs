@@ -18,8 +18,13 @@ use check::Rules;
 use std::collections::HashMap;
 
 /// A caller to ask which attributes there are.
-const NOBODY: Token =
-    Token { user: String::new(), project: None, roles: Vec::new(), scope: Scope::Project, vouched: None };
+const NOBODY: Token = Token {
+    user: String::new(),
+    project: None,
+    roles: Vec::new(),
+    scope: Scope::Project,
+    vouched: None,
+};
 
 /// How long a chain of rules that refer to one another may be.
 const MAX_CHAIN: usize = 32;

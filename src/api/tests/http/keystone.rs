@@ -21,7 +21,10 @@ struct Keystone {
     questions: AtomicUsize,
 }
 
-async fn log_in(state: web::Data<Arc<Keystone>>, body: web::Json<serde_json::Value>) -> HttpResponse {
+async fn log_in(
+    state: web::Data<Arc<Keystone>>,
+    body: web::Json<serde_json::Value>,
+) -> HttpResponse {
     let user = &body["auth"]["identity"]["password"]["user"];
     if user["password"] != "s3cret" || user["domain"]["name"] != "Default" {
         return HttpResponse::Unauthorized().finish();

@@ -22,6 +22,10 @@ fn refusal(error: &SchedulerError) -> Failure {
     match error {
         SchedulerError::NoValidHost(refusal) => no_valid_host(refusal),
         SchedulerError::Fields(errors) => Failure::value(errors.to_string()),
+        SchedulerError::RoutedNetworks(_) => {
+            Failure::nova("InvalidRoutedNetworkConfiguration", error.to_string(), 500)
+        }
+        SchedulerError::NeutronAway(why) => Failure::nova("ServiceUnavailable", why, 503),
         // What fails a request before hosts are looked at is no valid host to
         // Nova's conductor, with the reason.
         error => Failure::no_valid_host(&error.to_string(), Vec::new()),

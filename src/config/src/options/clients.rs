@@ -78,8 +78,6 @@ macro_rules! client_section {
                 keyfile: Option<PathBuf> = None;
                 /// Do not check the certificates of servers. For tests.
                 insecure: bool = false;
-                /// Region of the endpoints that are taken from the catalogue; unset: any.
-                region_name: Option<String> = None;
             }
         }
 
@@ -110,7 +108,6 @@ macro_rules! client_section {
                     certfile: self.certfile.clone(),
                     keyfile: self.keyfile.clone(),
                     insecure: self.insecure,
-                    region_name: self.region_name.clone(),
                 }
             }
         }
@@ -144,7 +141,6 @@ pub struct Login {
     pub certfile: Option<PathBuf>,
     pub keyfile: Option<PathBuf>,
     pub insecure: bool,
-    pub region_name: Option<String>,
 }
 
 client_section! {
@@ -177,6 +173,8 @@ client_section! {
     neutron: Neutron = "neutron" {
         /// Address of Neutron; unset: as Keystone's catalogue has it.
         endpoint_override: Option<String> = None, older(&[("neutron", "endpoint-override")]);
+        /// Region of the endpoint in the catalogue; unset: any.
+        region_name: Option<String> = None;
         /// Type of the service in the catalogue.
         service_type: String = "network".to_owned();
         /// Interfaces of the endpoint in the catalogue; the first that is there is taken.

@@ -40,12 +40,9 @@ section! {
         /// Processes of the scheduler. Requests are served by the threads of [api]
         /// workers; the option is accepted and changes nothing.
         workers: Option<u32> = None;
-        /// Keep instances of ports on routed networks within the network's segments.
-        /// Which these are only Neutron knows, which is not asked: the option is
-        /// accepted as false, where it changes nothing, and true is refused.
-        query_placement_for_routed_network_aggregates: bool = false, mutable,
-            refuse("true", "segments of routed networks are asked of Neutron, which this service \
-                does not do");
+        /// Keep servers within the segments of the routed networks that they attach to.
+        /// Which these are Neutron is asked ([neutron]).
+        query_placement_for_routed_network_aggregates: bool = false, mutable;
         /// Restrict projects to the host aggregates whose metadata names them under a
         /// key that begins with filter_tenant_id.
         limit_tenants_to_placement_aggregate: bool = false, mutable;

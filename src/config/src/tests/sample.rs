@@ -63,7 +63,8 @@ fn every_option_is_named_once_and_explained() {
 fn shown_values_have_an_origin_and_no_password() {
     let sources = Sources::new().text(
         "s.conf",
-        "[DEFAULT]\ntransport_url = rabbit://u:secret@h/\n[batch:extender]\napi_token = secret\n",
+        "[DEFAULT]\ntransport_url = rabbit://u:hush-hush@h/\n[batch:extender]\napi_token = hush-hush\n\
+         [neutron]\npassword = hush-hush\n",
     );
     let loaded = Settings::load(&sources).unwrap();
     let text = render_show(&loaded, ShowFormat::Text);
@@ -78,8 +79,9 @@ fn shown_values_have_an_origin_and_no_password() {
     assert_eq!(json["DEFAULT"]["transport_url"]["origin"], "s.conf:2");
     assert_eq!(json["DEFAULT"]["transport_url"]["value"], "rabbit://u:***@h/");
     assert_eq!(json["scheduler"]["max_placement_results"]["value"], serde_json::Value::Null);
-    assert!(!text.contains("secret") && !json.to_string().contains("secret"));
-    assert!(!format!("{:?}", loaded.settings.default).contains("secret"));
+    assert!(!text.contains("hush-hush") && !json.to_string().contains("hush-hush"));
+    let held = (&loaded.settings.default, &loaded.settings.neutron);
+    assert!(!format!("{held:?}").contains("hush-hush"));
 }
 
 #[test]

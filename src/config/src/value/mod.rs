@@ -144,17 +144,6 @@ impl Problem {
         Self { expected }
     }
 
-    /// Another word was expected; says why if this one is known.
-    pub(crate) fn refused(kind: Kind, meta: &Meta, word: &str) -> Self {
-        let mut problem = Self::expected(kind, meta);
-        if let Some((refused, why)) = meta.refused
-            && refused == word
-        {
-            problem.expected.push_str(&format!(": {why}"));
-        }
-        problem
-    }
-
     /// Something more particular was expected.
     pub(crate) fn new(expected: impl Into<String>) -> Self {
         Self { expected: expected.into() }

@@ -11,10 +11,7 @@ impl OptionType for bool {
     fn read(input: Input<'_>, meta: &Meta, _notes: &mut Vec<String>) -> Result<Self, Problem> {
         let text = input.scalar(Self::KIND, meta)?;
         match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "1" | "on" | "yes" => match meta.refused {
-                Some(("true", why)) => Err(Problem::new(format!("false: {why}"))),
-                _ => Ok(true),
-            },
+            "true" | "1" | "on" | "yes" => Ok(true),
             "false" | "0" | "off" | "no" => Ok(false),
             _ => Err(Problem::expected(Self::KIND, meta)),
         }

@@ -4,7 +4,7 @@ use stowplan_ledger::{Image, Unavailable, WriteError};
 use stowplan_model::{Micros, Uuid};
 
 use super::{Call, Scheduler, Written};
-use crate::select::{self, BusCall, CallAnswer, Found, Order, SelectRequest, Undone, call_uuid};
+use crate::select::{self, BusCall, CallAnswer, Found, SelectRequest, Undone, call_uuid};
 
 impl Scheduler {
     /// Finds destinations for a call over the message bus, and claims them. The
@@ -21,7 +21,7 @@ impl Scheduler {
         caller: (&str, &str),
         bus: BusCall,
     ) -> Written<CallAnswer> {
-        let mut order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        let mut order = self.order(asked, caller).await.map_err(WriteError::Refused)?;
         order.zone_must_exist = false;
         let (uuid, claims) = (call_uuid(&bus.msg_id), !order.dry_run);
         Ok(match self.run(call, order, bus).go().await? {

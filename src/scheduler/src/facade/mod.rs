@@ -20,7 +20,7 @@ use stowplan_model::{Micros, Uuid};
 use crate::beside::Beside;
 use crate::decisions::DecisionLog;
 use crate::error::SchedulerError;
-use crate::select::Tally;
+use crate::select::{Networks, Tally};
 pub use select::Answer;
 
 /// What comes of a call that writes.
@@ -59,6 +59,7 @@ pub struct Scheduler {
     log: DecisionLog,
     beside: Beside,
     tally: Arc<Tally>,
+    networks: Option<Arc<dyn Networks>>,
     seeds: Arc<dyn Fn() -> u64 + Send + Sync>,
 }
 
@@ -74,13 +75,19 @@ impl Scheduler {
         let options = settings.clone();
         let log = DecisionLog::start(ledger.clone(), move || options.load().decisions.clone());
         let (beside, tally, seeds) = (Beside::new(), Arc::default(), Arc::new(chance));
-        Ok(Self { ledger, settings, prepared, log, beside, tally, seeds })
+        Ok(Self { ledger, settings, prepared, log, beside, tally, networks: None, seeds })
     }
 
     /// The same with seeds from elsewhere, so that decisions can be foreseen.
     #[must_use]
     pub fn with_seeds(self, seeds: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self { seeds: Arc::new(seeds), ..self }
+    }
+
+    /// The same with somebody who knows of networks and ports.
+    #[must_use]
+    pub fn with_networks(self, networks: Arc<dyn Networks>) -> Self {
+        Self { networks: Some(networks), ..self }
     }
 
     /// The ledger.

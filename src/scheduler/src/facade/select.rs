@@ -35,7 +35,7 @@ impl Scheduler {
         asked: SelectRequest,
         caller: (&str, &str),
     ) -> Written<Destinations> {
-        let order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        let order = self.order(asked, caller).await.map_err(WriteError::Refused)?;
         let Found::Now(destinations, ()) = self.run(call, order, Anew).go().await?;
         Ok(destinations)
     }
@@ -56,7 +56,7 @@ impl Scheduler {
     ) -> Written<Answer> {
         let key = RequestKey::new(key, caller, &asked, self.oldest_key(call.now));
         let key = key.map_err(WriteError::Refused)?;
-        let order = Order::check(asked, caller, (self.seeds)()).map_err(WriteError::Refused)?;
+        let order = self.order(asked, caller).await.map_err(WriteError::Refused)?;
         let kept = match self.run(call, order, key).go().await? {
             Found::Now(destinations, _) => return Ok(Answer::Now(destinations)),
             Found::Before(kept) => kept,
@@ -87,6 +87,24 @@ impl Scheduler {
     fn oldest_key(&self, now: Micros) -> Micros {
         let lifetime = self.settings.load().api.idempotency_key_lifetime.as_micros();
         Micros(now.0.saturating_sub(i64::try_from(lifetime).unwrap_or(i64::MAX)))
+    }
+
+    /// A request, checked, with what others know of its networks.
+    pub(super) async fn order(
+        &self,
+        mut asked: SelectRequest,
+        caller: (&str, &str),
+    ) -> Result<Order, SchedulerError> {
+        let requested = &mut asked.requested_networks;
+        // Of a list that is too long nothing is asked; it is refused next.
+        if let Some(known) = &self.networks
+            && requested.len() <= select::MAX_NETWORKS
+        {
+            let options = &self.settings.load_full().scheduler;
+            let routed = options.query_placement_for_routed_network_aggregates;
+            select::learn(requested, routed, known.as_ref()).await?;
+        }
+        Order::check(asked, caller, (self.seeds)())
     }
 
     pub(super) fn run<'a, R: Repeat>(

@@ -11,6 +11,10 @@ pub(super) const MAX_GROUPS: usize = 256;
 pub(super) const MAX_LISTED: usize = 10_000;
 /// Extra specs of a flavor, keys of image properties and hints at most.
 const MAX_KEYS: usize = 1000;
+/// Networks and ports of a server at most.
+pub(crate) const MAX_NETWORKS: usize = 256;
+/// Segments of one network at most.
+const MAX_SEGMENTS: usize = 1000;
 /// NUMA cells of a server at most.
 const MAX_CELLS: usize = 64;
 
@@ -52,6 +56,7 @@ pub(super) fn check_lists(errors: &mut FieldErrors, asked: &SelectRequest) {
         ("numa_topology.cells".to_owned(), cells, MAX_CELLS),
         ("requested_resources".to_owned(), asked.requested_resources.len(), MAX_GROUPS),
         ("pci_requests".to_owned(), asked.pci_requests.len(), MAX_GROUPS),
+        ("requested_networks".to_owned(), asked.requested_networks.len(), MAX_NETWORKS),
         ("same_subtree".to_owned(), asked.same_subtree.len(), MAX_GROUPS),
         ("root_required".to_owned(), asked.root_required.len(), MAX_KEYS),
         ("root_forbidden".to_owned(), asked.root_forbidden.len(), MAX_KEYS),
@@ -65,6 +70,10 @@ pub(super) fn check_lists(errors: &mut FieldErrors, asked: &SelectRequest) {
         errors.require_few(field("aggregates"), sets, MAX_KEYS);
         let forbidden = group.forbidden_aggregates.len();
         errors.require_few(field("forbidden_aggregates"), forbidden, MAX_KEYS);
+    }
+    for (place, network) in asked.requested_networks.iter().enumerate() {
+        let segments = network.segments.as_ref().map_or(0, Vec::len);
+        errors.require_few(format!("requested_networks[{place}].segments"), segments, MAX_SEGMENTS);
     }
     for (place, set) in asked.same_subtree.iter().enumerate() {
         errors.require_few(format!("same_subtree[{place}]"), set.len(), MAX_GROUPS);

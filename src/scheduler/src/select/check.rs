@@ -8,6 +8,7 @@ use stowplan_model::request::{InstanceGroup, ScheduleRequest};
 
 use super::bounds::check_lists;
 use super::hint::Hinted;
+use super::networks::RequestedNetwork;
 use super::query::RootTraits;
 use super::request::{GroupRef, RequestedGroup, SelectRequest};
 use crate::error::SchedulerError;
@@ -42,6 +43,8 @@ pub struct Order {
     pub groups: Vec<RequestedGroup>,
     /// Sets of suffixes whose providers must stand under one of them.
     pub same_subtree: Vec<Vec<String>>,
+    /// Networks and ports that the servers attach to.
+    pub networks: Vec<RequestedNetwork>,
     /// Traits asked of the root provider of a host.
     pub(super) root: RootTraits,
     /// Alternates of each server.
@@ -139,6 +142,7 @@ impl Order {
             group: asked.group,
             groups: asked.requested_resources,
             same_subtree: asked.same_subtree,
+            networks: asked.requested_networks,
             root: RootTraits { required: asked.root_required, forbidden: asked.root_forbidden },
             alternates: usize::try_from(asked.alternates).unwrap_or_default(),
             seed: asked.seed.unwrap_or(seed),

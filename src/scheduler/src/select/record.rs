@@ -58,6 +58,7 @@ fn request(order: &Order) -> SelectRequest {
         requested_resources: order.groups.clone(),
         pci_requests: request.pci_requests.unwrap_or_default(),
         numa_topology: request.numa_topology,
+        requested_networks: order.networks.clone(),
         network_metadata: request.network_metadata,
         same_subtree: order.same_subtree.clone(),
         root_required: order.root.required.clone(),

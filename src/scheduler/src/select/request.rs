@@ -12,6 +12,7 @@ use stowplan_model::request::{Destination, InstanceGroup, NetworkMetadata};
 use stowplan_model::request_devices::{PciRequest, RequestNuma};
 
 use super::hint::SchedulingHint;
+use super::networks::RequestedNetwork;
 use crate::body::Strict;
 use crate::error::SchedulerError;
 
@@ -61,6 +62,8 @@ pub struct SelectRequest {
     pub pci_requests: Vec<PciRequest>,
     /// NUMA topology that each server needs.
     pub numa_topology: Option<RequestNuma>,
+    /// Networks and ports that each server attaches to.
+    pub requested_networks: Vec<RequestedNetwork>,
     /// Networks that each server attaches to, for the affinity of its NUMA cells.
     pub network_metadata: Option<NetworkMetadata>,
     /// Sets of `requester_id` whose providers must stand under one of them.

@@ -61,6 +61,7 @@ pub fn find_candidates(
         image: request.image.as_ref().and(checked.image()),
         groups: &[],
         same_subtree: &[],
+        networks: &[],
         root: &RootTraits::default(),
         zone_must_exist: false,
     };

@@ -13,6 +13,7 @@ mod groups;
 mod hints;
 mod hosts;
 mod leases;
+mod networks;
 mod once;
 mod parallel;
 mod queries;

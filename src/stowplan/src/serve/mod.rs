@@ -5,6 +5,7 @@ mod extender;
 mod listen;
 mod loading;
 mod logging;
+mod networks;
 mod notify;
 mod reload;
 mod service;

@@ -1,7 +1,7 @@
 //! The service: an open ledger, what goes on in the background, and the HTTP
 //! door before them.
 
-use super::{background, listen, listen::Bound, loading};
+use super::{background, listen, listen::Bound, loading, networks};
 use crate::{clock, database, exit::Fault};
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
@@ -9,6 +9,7 @@ use std::{net::TcpListener, sync::Arc};
 use stowplan_api::ApiState;
 use stowplan_batch::CycleFigures;
 use stowplan_bus::{Bus, Parts};
+use stowplan_cloud::Neutron;
 use stowplan_config::Settings;
 use stowplan_engine::Engine;
 use stowplan_ledger::Ledger;
@@ -59,6 +60,11 @@ impl Service {
         let scheduler = runtime
             .block_on(async { Scheduler::new(ledger.clone(), settings.clone()) })
             .context("[filter_scheduler]")?;
+        let neutron = Neutron::new(&settings.load().neutron, Arc::new(clock::now));
+        let scheduler = match neutron.context("[neutron]")? {
+            Some(neutron) => scheduler.with_networks(Arc::new(networks::Asked(neutron))),
+            None => scheduler,
+        };
         runtime
             .block_on(stowplan_batch::prepare(&ledger, &settings.load(), clock::now()))
             .context("batch jobs")?;

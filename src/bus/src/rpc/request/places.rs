@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use stowplan_model::Uuid;
 use stowplan_model::request_devices::{PciRequest, RequestCell, RequestNuma};
+use stowplan_scheduler::select::RequestedNetwork;
 
 use crate::wire::fields::{Fields, Read, wrong};
 
@@ -33,6 +35,23 @@ fn pci_request(at: usize, fields: &Fields<'_>) -> Read<PciRequest> {
         spec: alternatives.collect::<Read<Vec<BTreeMap<String, Value>>>>()?,
         numa_policy: fields.text("numa_policy")?,
     })
+}
+
+/// Networks and ports. Instead of a network's uuid there may stand `auto` or `none`.
+pub(super) fn networks(spec: &Fields<'_>) -> Read<Vec<RequestedNetwork>> {
+    let Some(all) = spec.inner("requested_networks", "NetworkRequestList")? else {
+        return Ok(Vec::new());
+    };
+    let requests = all.inners("objects", "NetworkRequest")?;
+    let network = |fields: &Fields<'_>| {
+        let named = fields.text("network_id")?;
+        Ok(RequestedNetwork {
+            network_id: named.and_then(|text| Uuid::parse_str(&text).ok()),
+            port_id: fields.uuid("port_id")?,
+            ..RequestedNetwork::default()
+        })
+    };
+    requests.iter().map(network).collect()
 }
 
 pub(super) fn numa(spec: &Fields<'_>) -> Read<Option<RequestNuma>> {

@@ -35,6 +35,7 @@ pub(super) fn read(spec: &Fields<'_>) -> Read<SelectRequest> {
         requested_resources: requested_groups(spec)?,
         pci_requests: places::pci(spec)?,
         numa_topology: places::numa(spec)?,
+        requested_networks: places::networks(spec)?,
         network_metadata: networks(spec)?,
         same_subtree: level.same_subtree,
         root_required: level.root_required,

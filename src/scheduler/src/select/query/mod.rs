@@ -25,6 +25,7 @@ pub(crate) use self::text::query_string;
 use self::wishes::Wishes;
 use super::bounds::MAX_GROUPS;
 use super::check::Order;
+use super::networks::RequestedNetwork;
 use super::request::RequestedGroup;
 use crate::error::SchedulerError;
 
@@ -59,6 +60,8 @@ pub(crate) struct Asked<'a> {
     pub groups: &'a [RequestedGroup],
     /// Sets of suffixes whose providers must stand under one of them.
     pub same_subtree: &'a [Vec<String>],
+    /// Networks and ports that the servers attach to.
+    pub networks: &'a [RequestedNetwork],
     /// Traits asked of the root provider.
     pub root: &'a RootTraits,
     /// See [`Prefilter::zone_must_exist`].
@@ -73,6 +76,7 @@ impl<'a> Asked<'a> {
             image: checked.image(),
             groups: &order.groups,
             same_subtree: &order.same_subtree,
+            networks: &order.networks,
             root: &order.root,
             zone_must_exist: order.zone_must_exist,
         }
@@ -168,6 +172,7 @@ fn query(
         request,
         wishes,
         required: &required,
+        networks: asked.networks,
         pci: &pci,
         zone_must_exist: asked.zone_must_exist,
         settings,

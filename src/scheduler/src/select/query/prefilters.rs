@@ -12,6 +12,7 @@ use super::site::Site;
 use super::wishes::Wishes;
 use crate::error::SchedulerError;
 use crate::hosts::ZONE;
+use crate::select::networks::RequestedNetwork;
 
 /// Traits asked of the root provider.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,8 @@ pub(super) struct Prefilter<'a> {
     pub wishes: Wishes<'a>,
     /// Traits that the flavor and the image require, in any group.
     pub required: &'a [String],
+    /// Networks and ports that the servers attach to.
+    pub networks: &'a [RequestedNetwork],
     /// Suffixes of the groups of PCI devices.
     pub pci: &'a [String],
     /// Whether a zone that no host aggregate makes is a mistake of the caller:
@@ -83,6 +86,8 @@ impl Prefilter<'_> {
         if self.wishes.flag("hw:virtio_packed_ring", "hw_virtio_packed_ring")? {
             self.require_root("COMPUTE_NET_VIRTIO_PACKED");
         }
+        self.routed_networks()?;
+        self.remote_managed_ports();
         self.ephemeral_encryption()?;
         if self.wishes.text("hw:sound_model", "hw_sound_model")? == Some("virtio") {
             self.require_root("COMPUTE_SOUND_MODEL_VIRTIO");
@@ -170,6 +175,46 @@ impl Prefilter<'_> {
                 "trait {unknown} does not exist; nothing is asked for by the image's metadata"
             )),
             None => self.root.required.extend(names),
+        }
+    }
+
+    /// Hosts in one segment of each routed network: a segment is a provider, which
+    /// shares aggregates with the hosts that reach it.
+    fn routed_networks(&mut self) -> Result<(), SchedulerError> {
+        if !self.settings.scheduler.query_placement_for_routed_network_aggregates {
+            return Ok(());
+        }
+        for segments in self.networks.iter().filter_map(|network| network.segments.as_ref()) {
+            let mut any_of = Vec::new();
+            for &segment in segments {
+                let aggregates = self.site.provider_aggregates(segment);
+                if aggregates.is_empty() {
+                    return Err(SchedulerError::RoutedNetworks(format!(
+                        "Failed to find aggregate related to segment {segment}"
+                    )));
+                }
+                any_of.extend(aggregates);
+            }
+            if !any_of.is_empty() {
+                any_of.sort_unstable();
+                any_of.dedup();
+                self.groups.member_of.push(any_of);
+            }
+        }
+        Ok(())
+    }
+
+    /// Hosts that can do with interfaces which are managed from elsewhere.
+    fn remote_managed_ports(&mut self) {
+        let mut ports = self.networks.iter().filter(|network| network.port_id.is_some());
+        if ports.clone().any(|port| port.remote_managed == Some(true)) {
+            self.require_root("COMPUTE_REMOTE_MANAGED_PORTS");
+        } else if ports.any(|port| port.remote_managed.is_none()) {
+            self.warnings.push(
+                "nobody says whether ports are managed remotely ([neutron] is not set); none is \
+                 taken to be"
+                    .to_owned(),
+            );
         }
     }
 

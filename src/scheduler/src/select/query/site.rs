@@ -11,6 +11,8 @@ pub(crate) trait Site {
     fn host_aggregates(&self) -> Box<dyn Iterator<Item = (Uuid, &BTreeMap<String, String>)> + '_>;
     /// Whether a trait of that name exists.
     fn has_trait(&self, name: &str) -> bool;
+    /// The Placement aggregates of a provider; none when there is no such provider.
+    fn provider_aggregates(&self, provider: Uuid) -> Vec<Uuid>;
     /// The lowest version that a compute service has reported; none when there
     /// is no such service.
     fn min_compute_version(&self) -> Option<i64>;
@@ -23,6 +25,12 @@ impl Site for Image {
 
     fn has_trait(&self, name: &str) -> bool {
         self.traits.ix(name).is_some()
+    }
+
+    fn provider_aggregates(&self, provider: Uuid) -> Vec<Uuid> {
+        let provider = self.providers.find(provider).and_then(|at| self.providers.get(at));
+        let numbers = provider.map(|provider| provider.aggregates.clone()).unwrap_or_default();
+        numbers.iter().map(|&number| self.aggregates.uuid(number)).collect()
     }
 
     fn min_compute_version(&self) -> Option<i64> {

@@ -17,7 +17,7 @@ enum Way {
     /// Nobody: it takes anyone at this address.
     Open(String),
     /// An account, and where Neutron is.
-    Account(Session, Place),
+    Account(Box<Session>, Place),
 }
 
 enum Place {
@@ -92,7 +92,7 @@ impl Neutron {
         } else {
             let session = Session::new(&login, seconds, retries, clock)?;
             let place = told.map_or_else(|| Place::Listed(wanted(options)), Place::Told);
-            Way::Account(session, place)
+            Way::Account(Box::new(session), place)
         };
         let line = Line::new("Neutron", &login, seconds, retries)?;
         Ok(Some(Self { line, way }))
@@ -149,7 +149,7 @@ impl Neutron {
                 let response = self.line.send(&url, |client| client.get(&url).query(query)).await?;
                 (url, response)
             }
-            Way::Account(session, place) => {
+            Way::Account(Box::new(session), place) => {
                 let url = match place {
                     Place::Told(base) => address(base),
                     Place::Listed(wanted) => address(&session.endpoint(wanted).await?),

@@ -149,7 +149,7 @@ impl Neutron {
                 let response = self.line.send(&url, |client| client.get(&url).query(query)).await?;
                 (url, response)
             }
-            Way::Account(Box::new(session), place) => {
+            Way::Account(session, place) => {
                 let url = match place {
                     Place::Told(base) => address(base),
                     Place::Listed(wanted) => address(&session.endpoint(wanted).await?),

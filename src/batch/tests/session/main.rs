@@ -10,4 +10,5 @@ mod hosts;
 mod properties;
 mod recorded;
 mod refusals;
+mod rules;
 mod undo;

@@ -7,6 +7,7 @@ mod budget;
 mod capacity;
 mod cdp;
 mod conformance;
+mod deviceshare;
 mod drf;
 mod duration;
 mod extender;
@@ -36,6 +37,7 @@ pub use binpack::Binpack;
 pub use capacity::Capacity;
 pub use cdp::{COOLDOWN_TIME, Cdp};
 pub use conformance::Conformance;
+pub use deviceshare::DeviceShare;
 pub use drf::Drf;
 pub use duration::duration;
 pub use extender::{Extender, ExtenderCall, ExtenderLink, Outside};
@@ -100,6 +102,7 @@ const PLUGINS: &[Named<Make>] = &[
     Named { name: "usage", make: |setup| Ok(Box::new(Usage::new(setup)?)) },
     Named { name: "rescheduling", make: |setup| Ok(Box::new(Rescheduling::new(setup)?)) },
     Named { name: "numaaware", make: |setup| Ok(Box::new(NumaAware::new(setup)?)) },
+    Named { name: "deviceshare", make: |setup| Ok(Box::new(DeviceShare::new(setup)?)) },
     Named { name: "extender", make: |setup| Ok(Box::new(Extender::new(setup)?)) },
 ];
 

@@ -166,6 +166,22 @@ impl World {
         self.sources_of(host).of(dim)
     }
 
+    /// How full the devices would be, from 0 to 1 in the mean, that a request
+    /// would take on a host now; none where it takes none.
+    #[must_use]
+    pub fn device_fill(&self, host: HostIx, request: &Amounts) -> Option<f64> {
+        let (sources, root) = (self.sources_of(host), self.facts(host).uuid);
+        let (mut sum, mut count) = (0.0, 0);
+        for pick in sources.pick(request)?.iter().filter(|pick| pick.dim != DimIx::PODS) {
+            let mut same = sources.of(pick.dim).iter().filter(|it| it.provider == pick.provider);
+            if let Some(source) = same.next().filter(|source| source.provider != root) {
+                sum += (source.used + pick.amount) as f64 / source.capacity.max(1) as f64;
+                count += 1;
+            }
+        }
+        (count > 0).then(|| sum / f64::from(count))
+    }
+
     /// Whether anything is being given back anywhere.
     #[must_use]
     pub fn is_releasing(&self) -> bool {

@@ -25,6 +25,8 @@ pub struct Host {
     pub cpu: i64,
     pub memory: i64,
     pub gpus: i64,
+    /// Units of each of them; 0 for 1.
+    pub gpu_units: i64,
     pub facts: HostFacts,
     pub flags: i64,
     pub silent: bool,
@@ -82,7 +84,7 @@ pub fn sources(host: &Host, place: usize) -> Sources {
     add(DimIx::MEMORY, root, host.memory);
     add(DimIx::PODS, root + 1000, 100);
     for device in 0..host.gpus as usize {
-        add(GPU, root * 100 + device, 1);
+        add(GPU, root * 100 + device, host.gpu_units.max(1));
     }
     sources
 }
@@ -161,6 +163,15 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
         }
     }
     job
+}
+
+/// These plugins alone, in one tier, one of them with arguments.
+pub fn with_arguments(plugins: &[&str], plugin: &str, given: &[(&str, &str)]) -> Tiers {
+    let mut settings = settings();
+    settings.batch.tiers = vec![plugins.iter().map(|name| (*name).to_owned()).collect()];
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    settings.batch_plugins.insert(plugin.to_owned(), given.collect());
+    tiers(&settings, &EngineConfig::from(&settings), &Outside::default()).unwrap()
 }
 
 pub fn plugins() -> Tiers {

@@ -2,6 +2,7 @@
 
 use crate::bench::{
     Accept, GPU, Host, Tasks, add_job, cpu, cycle, cycle_with, only, placed, state, tasks,
+    with_arguments,
 };
 use stowplan_batch::amounts::DimIx;
 use stowplan_batch::session::{Toleration, TolerationOperator};
@@ -106,4 +107,19 @@ fn places_for_tasks_are_limited() {
     assert_eq!(placed(&closed.state, job).iter().flatten().count(), 100);
     let message = &closed.verdicts[0].condition.as_ref().unwrap().message;
     assert!(message.contains("1 lack pods (needs 1, most left 0)"), "{message}");
+}
+
+#[test]
+fn shared_devices_are_filled_up_or_spread_over() {
+    let share = |units| Tasks { request: vec![(GPU, units)], ..tasks("worker", 2, 0) };
+    for (policy, hosts) in [("binpack", ["h00", "h00"]), ("spread", ["h00", "h01"])] {
+        let given = [("deviceshare.SchedulePolicy", policy), ("deviceshare.ScheduleWeight", "10")];
+        let tiers = with_arguments(&["gang", "predicates", "deviceshare"], "deviceshare", &given);
+        let host = Host { gpus: 2, gpu_units: 1000, ..cpu(8) };
+        let mut state = state(&[host.clone(), host]);
+        let job = add_job(&mut state, "p/share", 2, &[share(400)]);
+        let closed = cycle_with(tiers, state, &mut Accept::default());
+        let at: Vec<String> = placed(&closed.state, job).into_iter().flatten().collect();
+        assert_eq!(at, hosts, "{policy}");
+    }
 }

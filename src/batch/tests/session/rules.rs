@@ -24,14 +24,12 @@ struct Plan {
 }
 
 fn plans() -> impl Strategy<Value = Vec<Plan>> {
-    let plan =
-        (0..2usize, 0..2usize, 1..6usize, 0..6usize, 0..6usize, 0..4u32, any::<bool>()).prop_map(
-            |(project, queue, tasks, running, min, budget, marked)| {
-                let running = running.min(tasks);
-                let min = min.min(if running > 0 { running } else { tasks });
-                Plan { project, queue, tasks, running, min, budget, marked }
-            },
-        );
+    let plan = (0..2usize, 0..2usize, 1..6usize, 0..6usize, 0..6usize, 0..4u32, any::<bool>())
+        .prop_map(|(project, queue, tasks, running, min, budget, marked)| {
+            let running = running.min(tasks);
+            let min = min.min(if running > 0 { running } else { tasks });
+            Plan { project, queue, tasks, running, min, budget, marked }
+        });
     proptest::collection::vec(plan, 1..8)
 }
 
@@ -106,9 +104,9 @@ fn moves<'c>(
     came: &'c Outcome,
 ) -> impl Iterator<Item = (&'c Value, &'c Value, String, Option<String>)> {
     let jobs = cluster["jobs"].as_array().unwrap();
-    let tasks = jobs.iter().flat_map(|job| {
-        job["tasks"].as_array().unwrap().iter().map(move |task| (job, task))
-    });
+    let tasks = jobs
+        .iter()
+        .flat_map(|job| job["tasks"].as_array().unwrap().iter().map(move |task| (job, task)));
     tasks.map(|(job, task)| {
         let text = |key: &str| task[key].as_str().unwrap().to_owned();
         let id = format!("{}/{}", text("namespace"), text("name"));

@@ -16,6 +16,7 @@ mod hosts;
 mod jobs;
 mod objects;
 mod params;
+mod queue_jobs;
 mod queues;
 mod refusals;
 mod select;
@@ -74,9 +75,16 @@ struct Document;
 /// The descriptions of the calls of this surface.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
-    [jobs::openapi(), tasks::openapi(), queues::openapi(), objects::openapi(), events::openapi()]
-        .into_iter()
-        .fold(Document::openapi(), |whole, part| whole.merge_from(part))
+    [
+        jobs::openapi(),
+        tasks::openapi(),
+        queues::openapi(),
+        queue_jobs::openapi(),
+        objects::openapi(),
+        events::openapi(),
+    ]
+    .into_iter()
+    .fold(Document::openapi(), |whole, part| whole.merge_from(part))
 }
 
 /// Adds the calls of this surface to a scope that is mounted at `/v1`.
@@ -86,6 +94,8 @@ pub fn routes(config: &mut ServiceConfig) {
         .configure(tasks::routes)
         .configure(objects::routes)
         .configure(events::routes)
+        // Before the queues, whose names would take the rest of the path.
+        .configure(queue_jobs::routes)
         .configure(queues::routes)
         .service(resource("/select_destinations", [(Method::POST, web::to(select::select))]))
         .service(resource("/shadow", [(Method::GET, web::to(shadow::show))]))

@@ -68,6 +68,11 @@ impl Params {
         limit.unwrap_or(usize::MAX).min(most as usize)
     }
 
+    /// Notes that a parameter cannot be here.
+    pub fn refuse(&mut self, name: &str, value: &str, expected: &str) {
+        self.errors.add(name, value, expected);
+    }
+
     /// That nothing was wrong, and nothing is left.
     ///
     /// # Errors

@@ -1,17 +1,30 @@
 //! `/v1/snapshot`: the cloud as a file.
 
-use super::caller::Caller;
+use super::{caller::Caller, params::Params};
 use crate::{
     failure::{Code, Failure},
     media,
 };
-use actix_web::{HttpResponse, http::header};
+use actix_web::{HttpRequest, HttpResponse, http::header};
+use stowplan_batch::scenario;
+
+/// What is exported.
+#[derive(Clone, Copy)]
+enum Form {
+    Cloud,
+    Batch,
+}
 
 /// Exports the cloud as a scenario of `stowplan evaluate`: hosts with their live
 /// figures, resource providers with what is taken of them, host aggregates, server
 /// groups, services, and the options that are not at their defaults and bear on
 /// where servers go. All of it is of one moment, whatever is written meanwhile.
+///
+/// With `form=batch` it is a scenario of batch scheduling: hosts with what others than
+/// tasks hold there, queues, and the jobs that cycles have to do with, with their tasks.
+/// Evaluating it does what a cycle would do now.
 #[utoipa::path(get, path = "/v1/snapshot", tag = "scheduling", security(("token" = [])),
+    params(("form" = Option<String>, Query, description = "`cloud` (as without it) or `batch`.")),
     responses((status = 200, description = "The cloud.", content_type = "application/json",
         body = Object, example = json!({
             "seq": 17, "now": 1_767_225_600_000_000_i64, "config": {},
@@ -22,10 +35,23 @@ use actix_web::{HttpResponse, http::header};
                 "aggregates": [], "allocations": {}}],
             "aggregates": [], "groups": [], "services": [], "cells": [],
         }))))]
-pub async fn show(caller: Caller) -> Result<HttpResponse, Failure> {
+pub async fn show(caller: Caller, request: HttpRequest) -> Result<HttpResponse, Failure> {
     caller.may("stowplan:snapshot:show")?;
+    let mut params = Params::of(&request)?;
+    let form = params.word("form", &[("cloud", Form::Cloud), ("batch", Form::Batch)]);
+    params.finish()?;
     let (scheduler, now) = (caller.api().scheduler.clone(), caller.now());
-    let made = caller.beside(move || serde_json::to_vec(&scheduler.snapshot(now))).await?;
+    let made = match form.unwrap_or(Form::Cloud) {
+        Form::Cloud => caller.beside(move || serde_json::to_vec(&scheduler.snapshot(now))).await?,
+        Form::Batch => {
+            let (image, settings) =
+                (caller.api().ledger.image(), caller.api().settings.load_full());
+            let exported = caller.beside(move || scenario::export(&image, &settings, now)).await?;
+            let exported =
+                exported.map_err(|fault| Failure::new(Code::Unavailable, fault.to_string()))?;
+            serde_json::to_vec(&exported)
+        }
+    };
     let body = made.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;
     Ok(HttpResponse::Ok().insert_header((header::CONTENT_TYPE, media::JSON)).body(body))
 }

@@ -48,6 +48,13 @@ impl Quantity {
         self.nanos == 0
     }
 
+    /// So many times as much; nothing for a negative number. What is beyond
+    /// counting is the largest there is.
+    #[must_use]
+    pub fn times(self, factor: i64) -> Self {
+        Self { nanos: self.nanos.saturating_mul(factor.max(0).into()) }
+    }
+
     /// How many whole quanta it holds, rounded down. A quantum of nothing
     /// counts as the smallest step there is.
     #[must_use]

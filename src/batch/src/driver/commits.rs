@@ -2,7 +2,7 @@
 
 use super::Clock;
 use crate::session::{Commits, Outcome, Plan, Refused};
-use crate::store::{BindRefusal, bind};
+use crate::store::{BindRefusal, BindTerms, Epoch, bind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use stowplan_ledger::image::Image;
@@ -12,13 +12,23 @@ use tokio::runtime::Handle;
 /// Statements under way at most: beyond, the session waits for one to end.
 const MOST_UNDER_WAY: usize = 256;
 
+/// What all writes of a cycle have in common.
+#[derive(Clone)]
+pub(super) struct Writes {
+    /// Who leads.
+    pub(super) epoch: Epoch,
+    /// What evictions follow.
+    pub(super) terms: BindTerms,
+    /// The name by which the journal knows the cycle.
+    pub(super) request_id: Arc<str>,
+}
+
 /// Hands statements to the writer and collects what became of them.
 pub(super) struct LedgerCommits {
     ledger: Ledger,
     clock: Clock,
     runtime: Handle,
-    request_id: Arc<str>,
-    keep: i64,
+    writes: Writes,
     send: Sender<Outcome>,
     receive: Receiver<Outcome>,
     under_way: usize,
@@ -27,22 +37,14 @@ pub(super) struct LedgerCommits {
 }
 
 impl LedgerCommits {
-    /// For one cycle, which the journal knows by `request_id`. Room that tasks
-    /// are evicted for is kept for `keep` microseconds.
-    pub(super) fn new(
-        ledger: Ledger,
-        clock: Clock,
-        runtime: Handle,
-        request_id: &str,
-        keep: i64,
-    ) -> Self {
+    /// For one cycle.
+    pub(super) fn new(ledger: Ledger, clock: Clock, runtime: Handle, writes: Writes) -> Self {
         let (send, receive) = channel();
         Self {
             ledger,
             clock,
             runtime,
-            request_id: request_id.into(),
-            keep,
+            writes,
             send,
             receive,
             under_way: 0,
@@ -71,13 +73,16 @@ impl Commits for LedgerCommits {
             self.held_back.push(outcome);
         }
         let (ledger, clock, send) = (self.ledger.clone(), self.clock.clone(), self.send.clone());
-        let (request_id, keep) = (self.request_id.clone(), self.keep);
+        let writes = self.writes.clone();
         self.under_way += 1;
         self.runtime.spawn(async move {
             let statement = plan.statement;
-            let id = request_id.clone();
-            let check = move |image: &Image| bind(image, &plan, keep, &id, clock());
-            let written = ledger.write::<_, (), BindRefusal>(&request_id, check).await;
+            let id = writes.request_id.clone();
+            let check = move |image: &Image| {
+                writes.epoch.check(image)?;
+                bind(image, &plan, writes.terms, &writes.request_id, clock())
+            };
+            let written = ledger.write::<_, (), BindRefusal>(&id, check).await;
             let result = written.map_err(|error| refused(&ledger, error));
             // Nobody waits any more when the cycle broke off; the commit stands.
             let _ = send.send(Outcome { statement, result });

@@ -1,16 +1,16 @@
 //! One cycle, from an image of the ledger to what is written of it.
 
 use super::Clock;
-use super::commits::LedgerCommits;
+use super::commits::{LedgerCommits, Writes};
 use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
 use crate::fragment::Experience;
 use crate::plugins::{Outside, PluginFault, completed, tiers};
 use crate::session::{Diary, Session, SessionOptions, State, Tiers, Verdict};
-use crate::store::{SpecCache, load, record_verdicts};
-use std::convert::Infallible;
+use crate::store::{BindTerms, Epoch, LoadOptions, SpecCache, Superseded, load, record_verdicts};
 use std::sync::Arc;
-use stowplan_config::{BatchTotal, Settings};
+use std::time::Duration;
+use stowplan_config::Settings;
 use stowplan_engine::config::EngineConfig;
 use stowplan_ledger::{Image, Ledger};
 use stowplan_model::Micros;
@@ -24,13 +24,11 @@ const SHUFFLE: &str = "shuffle";
 
 /// All that a cycle is made with: dimensions, actions, plugins, as configured.
 pub struct Plant {
-    pub(crate) dims: Arc<Dims>,
+    pub(crate) load: LoadOptions,
     actions: Vec<Box<dyn Action>>,
     pub(crate) tiers: Tiers,
     options: SessionOptions,
-    pub(crate) shares: BatchTotal,
-    /// How long nominations hold, in microseconds.
-    keep: i64,
+    terms: BindTerms,
     shuffles: bool,
 }
 
@@ -70,13 +68,18 @@ impl Plant {
     pub fn with(settings: &Settings, outside: &Outside) -> Result<Self, PlantFault> {
         let settings = &completed(settings);
         let batch = &settings.batch;
+        let micros = |time: Duration| i64::try_from(time.as_micros()).unwrap_or(i64::MAX);
+        let loop_window = micros(batch.loop_window);
         Ok(Self {
-            dims: Arc::new(Dims::from_settings(settings)?),
+            load: LoadOptions {
+                dims: Arc::new(Dims::from_settings(settings)?),
+                shares: batch.total,
+                loop_window,
+            },
             actions: actions(batch.actions.iter().map(String::as_str), &settings.batch_plugins)?,
             tiers: tiers(settings, &EngineConfig::from(settings), outside)?,
-            shares: batch.total,
             shuffles: batch.actions.iter().any(|action| action == SHUFFLE),
-            keep: i64::try_from(batch.nomination_timeout.as_micros()).unwrap_or(i64::MAX),
+            terms: BindTerms { keep: micros(batch.nomination_timeout), loop_window },
             options: SessionOptions {
                 commit_retries: batch.commit_retries,
                 enqueues: batch.actions.iter().any(|action| action == ENQUEUE),
@@ -107,6 +110,7 @@ pub struct Cycle {
     ledger: Ledger,
     plant: Plant,
     clock: Clock,
+    epoch: Epoch,
 }
 
 /// What a cycle has done.
@@ -121,26 +125,27 @@ pub struct CycleReport {
 }
 
 impl Cycle {
-    /// A cycle on a ledger.
+    /// A cycle on a ledger, of who leads in this epoch.
     #[must_use]
-    pub fn new(ledger: Ledger, plant: Plant, clock: Clock) -> Self {
-        Self { ledger, plant, clock }
+    pub fn new(ledger: Ledger, plant: Plant, clock: Clock, epoch: Epoch) -> Self {
+        Self { ledger, plant, clock, epoch }
     }
 
     /// Runs it on an image. What it says of jobs is written as far as it is
     /// news.
     pub async fn run(self, image: Arc<Image>, memory: Memory) -> (Memory, CycleReport) {
-        let (ledger, clock) = (self.ledger.clone(), self.clock.clone());
+        let (ledger, clock, epoch) = (self.ledger.clone(), self.clock.clone(), self.epoch);
         let cycle = image.seq();
         let request_id = format!("batch-cycle-{cycle}");
         let runtime = Handle::current();
         let plant = self.plant;
-        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, &request_id, plant.keep);
+        let writes = Writes { epoch, terms: plant.terms, request_id: request_id.as_str().into() };
+        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, writes);
         let now = clock();
         let ran = tokio::task::spawn_blocking(move || {
             let Memory { mut specs, diary, experience } = memory;
             let mut commits = commits;
-            let mut loaded = load(&image, &plant.dims, plant.shares, &mut specs, now);
+            let mut loaded = load(&image, &plant.load, &mut specs, now);
             loaded.state.diary = diary;
             loaded.state.experience = experience;
             let mut session = Session::open(loaded.state, plant.tiers, plant.options, &mut commits);
@@ -156,7 +161,7 @@ impl Cycle {
         });
         match ran.await {
             Ok((memory, verdicts, report)) => {
-                say(&ledger, verdicts, &request_id, clock).await;
+                say(&ledger, verdicts, &request_id, epoch, clock).await;
                 (memory, report)
             }
             Err(error) => {
@@ -167,11 +172,18 @@ impl Cycle {
     }
 }
 
-async fn say(ledger: &Ledger, verdicts: Vec<Verdict>, request_id: &str, clock: Clock) {
+async fn say(
+    ledger: &Ledger,
+    verdicts: Vec<Verdict>,
+    request_id: &str,
+    epoch: Epoch,
+    clock: Clock,
+) {
     if record_verdicts(&ledger.image(), &verdicts, clock()).records.is_empty() {
         return;
     }
-    let written = ledger.write::<_, (), Infallible>(request_id, move |image| {
+    let written = ledger.write::<_, (), Superseded>(request_id, move |image| {
+        epoch.check(image)?;
         Ok((record_verdicts(image, &verdicts, clock()), ()))
     });
     if let Err(error) = written.await {

@@ -14,7 +14,7 @@ pub use cycle::{Cycle, CycleReport, Memory, Plant, PlantFault};
 pub use figures::{CycleFigures, Figures};
 
 use crate::plugins::Outside;
-use crate::store::{has_work, seed};
+use crate::store::{Epoch, has_work, seed, take_lead};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -73,6 +73,7 @@ pub async fn run(
     figures: Arc<CycleFigures>,
     mut stop: watch::Receiver<bool>,
 ) {
+    let Some(epoch) = lead(&ledger, &settings, &clock, &mut stop).await else { return };
     let mut head = ledger.watch();
     let mut memory = Memory::default();
     let mut known_fault = String::new();
@@ -83,7 +84,11 @@ pub async fn run(
     loop {
         let options = settings.load_full();
         let began = Instant::now();
-        sweeper.sweep(&ledger, &options, &clock).await;
+        if let Err(superseded) = epoch.check(&ledger.image()) {
+            tracing::error!(%superseded, "batch cycles end here");
+            return;
+        }
+        sweeper.sweep(&ledger, &options, epoch, &clock).await;
         let kept = kept_plant.take().filter(|(of, _)| Arc::ptr_eq(of, &options));
         match kept.map_or_else(|| Plant::with(&options, &outside), |(_, plant)| Ok(plant)) {
             Ok(plant) => {
@@ -91,7 +96,8 @@ pub async fn run(
                 head.borrow_and_update();
                 let (image, now) = (ledger.image(), clock());
                 if has_work(&image, now) || plant.is_due(now, &memory) {
-                    memory = turn(&ledger, image, plant, &clock, &figures, memory).await;
+                    let cycle = Cycle::new(ledger.clone(), plant, clock.clone(), epoch);
+                    memory = turn(cycle, image, &figures, memory).await;
                 } else {
                     kept_plant = Some((options.clone(), plant));
                 }
@@ -122,17 +128,38 @@ pub async fn run(
     }
 }
 
+/// Takes the lead of cycles; none when it is time to stop before the ledger
+/// takes that.
+async fn lead(
+    ledger: &Ledger,
+    settings: &ArcSwap<Settings>,
+    clock: &Clock,
+    stop: &mut watch::Receiver<bool>,
+) -> Option<Epoch> {
+    loop {
+        let now = clock();
+        let taken = ledger
+            .write::<_, _, Infallible>("batch-lead", move |image| Ok(take_lead(image, now)))
+            .await;
+        match taken {
+            Ok(epoch) => return Some(epoch),
+            Err(error) => tracing::warn!(%error, "no batch cycle runs yet"),
+        }
+        let pause = settings.load().batch.schedule_period;
+        if tokio::time::timeout(pause, stop.wait_for(|stop| *stop)).await.is_ok() {
+            return None;
+        }
+    }
+}
+
 /// One turn: runs a cycle.
 async fn turn(
-    ledger: &Ledger,
+    cycle: Cycle,
     image: Arc<Image>,
-    plant: Plant,
-    clock: &Clock,
     figures: &CycleFigures,
     memory: Memory,
 ) -> Memory {
     let began = Instant::now();
-    let cycle = Cycle::new(ledger.clone(), plant, clock.clone());
     let (memory, report) = cycle.run(image, memory).await;
     figures.add(report, began.elapsed());
     if report.binds > 0 || report.refusals > 0 {

@@ -1,8 +1,7 @@
 //! What time brings about is written once a second.
 
 use super::Clock;
-use crate::store::{Deadlines, sweep};
-use std::convert::Infallible;
+use crate::store::{Deadlines, Epoch, Superseded, sweep};
 use std::sync::Arc;
 use std::time::Duration;
 use stowplan_config::Settings;
@@ -24,7 +23,13 @@ pub(super) struct Sweeper {
 
 impl Sweeper {
     /// Writes what is over by now, unless that was done just before.
-    pub(super) async fn sweep(&mut self, ledger: &Ledger, settings: &Arc<Settings>, clock: &Clock) {
+    pub(super) async fn sweep(
+        &mut self,
+        ledger: &Ledger,
+        settings: &Arc<Settings>,
+        epoch: Epoch,
+        clock: &Clock,
+    ) {
         if self.last.is_some_and(|last| last.elapsed() < INTERVAL) {
             return;
         }
@@ -36,7 +41,8 @@ impl Sweeper {
             return;
         }
         let rules = Rules::of(settings);
-        let written = ledger.write::<_, (), Infallible>("batch-sweep", move |image| {
+        let written = ledger.write::<_, (), Superseded>("batch-sweep", move |image| {
+            epoch.check(image)?;
             Ok((rules.sweep(image, now), ()))
         });
         if let Err(error) = written.await {

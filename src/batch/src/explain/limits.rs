@@ -29,14 +29,14 @@ pub struct QueueLimit {
 impl super::Inquiry<'_> {
     /// The limits of a queue and of those above it, but the root's.
     pub(super) fn limits(&self, name: &str) -> Vec<QueueLimit> {
-        let standing = Standing::of(self.image, &self.plant.dims);
+        let standing = Standing::of(self.image, &self.plant.load.dims);
         let mut limits = Vec::new();
         // The root is without a limit.
         for queue in standing.path(name).into_iter().filter(|name| *name != ROOT_QUEUE) {
             let most = standing.limits(queue);
             let (allocated, inqueue) = (standing.allocated(queue), standing.inqueue(queue));
-            for (at, _) in self.plant.dims.iter().filter(|(at, _)| *at != DimIx::PODS) {
-                let Some(class) = self.plant.dims.class(at) else { continue };
+            for (at, _) in self.plant.load.dims.iter().filter(|(at, _)| *at != DimIx::PODS) {
+                let Some(class) = self.plant.load.dims.class(at) else { continue };
                 if most.real_capability.get(at) == 0 && allocated.get(at) == 0 {
                     continue;
                 }

@@ -118,6 +118,24 @@ pub fn job(
     Ok(Some(inquiry.explain(row, place.map(|at| (at, waiting.as_slice())))))
 }
 
+/// The jobs of a queue that wait, in the order in which they are served; none
+/// when there is no such queue.
+///
+/// # Errors
+/// Settings that no cycle can run with.
+pub fn positions(
+    image: &Image,
+    settings: &Settings,
+    name: &str,
+    now: Micros,
+) -> Result<Option<Vec<Uuid>>, PlantFault> {
+    if image.batch.queue(name).is_none() {
+        return Ok(None);
+    }
+    let inquiry = Inquiry::open(image, settings, now)?;
+    Ok(Some(inquiry.waiting(name).into_iter().map(|job| job.uuid).collect()))
+}
+
 /// A session that places nothing.
 struct Inquiry<'a> {
     image: &'a Image,
@@ -131,7 +149,7 @@ impl<'a> Inquiry<'a> {
     fn open(image: &'a Image, settings: &Settings, now: Micros) -> Result<Self, PlantFault> {
         let mut plant = Plant::new(settings)?;
         let mut cache = SpecCache::default();
-        let state = load(image, &plant.dims, plant.shares, &mut cache, now).state;
+        let state = load(image, &plant.load, &mut cache, now).state;
         plant.tiers.open(&state);
         let jobs = state.jobs().map(|job| (state[job].uuid, job)).collect();
         Ok(Self { image, plant, state, jobs, now })
@@ -217,17 +235,18 @@ impl<'a> Inquiry<'a> {
 
     /// What the limits of its queues and the quota of its project leave.
     fn add_limits(&self, row: &JobRow, spec: &JobSpec, phase: JobPhase, reasons: &mut Vec<Reason>) {
-        let standing = Standing::of(self.image, &self.plant.dims);
+        let standing = Standing::of(self.image, &self.plant.load.dims);
         let asked = match phase {
             JobPhase::Pending => spec.min_resources.clone().unwrap_or_default(),
             _ => self.next_task(row, spec),
         };
         let admitted = phase == JobPhase::Pending;
-        let texts = limits::shortfalls(&standing, &self.plant.dims, &row.queue, &asked, admitted);
+        let texts =
+            limits::shortfalls(&standing, &self.plant.load.dims, &row.queue, &asked, admitted);
         reasons.extend(texts.into_iter().map(|text| Reason::new("queue_limit", text)));
         let enforced = self.tiers().names().any(|plugin| plugin == RESOURCE_QUOTA);
         if enforced && let Ok(quota) = quota(self.image, &row.namespace) {
-            let texts = limits::over_quota(self.image, &self.plant.dims, &quota, &asked);
+            let texts = limits::over_quota(self.image, &self.plant.load.dims, &quota, &asked);
             reasons.extend(texts.into_iter().map(|text| Reason::new("quota", text)));
         }
     }

@@ -20,6 +20,10 @@ impl AmountsInput {
         self.0.is_empty()
     }
 
+    pub(super) fn names_one(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str).filter(|name| !name.starts_with(COUNTS))
     }

@@ -2,8 +2,8 @@
 
 use super::BatchFailure;
 use super::amounts::{AmountsInput, dims};
-use super::cluster::{Cluster, JobInput, QueueInput, ShardMode, hint};
-use super::hosts::world;
+use super::cluster::{Cluster, JobInput, NodeInput, QueueInput, ShardMode, TotalInput, hint};
+use super::hosts::{has_devices, world};
 use super::task::TaskInput;
 use crate::amounts::{Amounts, DimIx, Dims};
 use crate::life::JobPhase;
@@ -34,7 +34,11 @@ pub(super) fn state(cluster: &Cluster, settings: &Settings) -> Result<State, Bat
     let labels_matter = all_tasks(cluster).any(TaskInput::looks_at_tasks);
     let state = State::new(world(cluster, &dims, now)?, now);
     let queues_differ = cluster.queues.iter().any(QueueInput::keeps_to_groups);
-    let mut builder = Builder { state, dims, cluster, labels_matter, queues_differ };
+    let mut nodes: Vec<&NodeInput> = cluster.nodes.iter().collect();
+    nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    let held = Amounts::new();
+    let mut builder =
+        Builder { state, dims, cluster, nodes, held, labels_matter, queues_differ };
     builder.shard();
     builder.quotas()?;
     for queue in &cluster.queues {
@@ -44,6 +48,10 @@ pub(super) fn state(cluster: &Cluster, settings: &Settings) -> Result<State, Bat
         builder.job(job)?;
     }
     builder.strays()?;
+    if cluster.total == Some(TotalInput::Available) {
+        let others = builder.state.world.total_used().exceeded(&builder.held);
+        builder.state.set_foreign(others);
+    }
     Ok(builder.state)
 }
 
@@ -53,7 +61,7 @@ fn all_tasks(cluster: &Cluster) -> impl Iterator<Item = &TaskInput> {
 
 fn all_amounts(cluster: &Cluster) -> impl Iterator<Item = &AmountsInput> {
     let queues = cluster.queues.iter();
-    let nodes = cluster.nodes.iter().map(|node| &node.allocatable);
+    let nodes = cluster.nodes.iter().flat_map(|node| [&node.allocatable, &node.used]);
     let quotas = cluster.resource_quotas.iter().flat_map(|quota| [&quota.hard, &quota.used]);
     nodes
         .chain(quotas)
@@ -64,7 +72,7 @@ fn all_amounts(cluster: &Cluster) -> impl Iterator<Item = &AmountsInput> {
 }
 
 fn seconds(seconds: f64) -> Micros {
-    Micros((seconds * 1e6) as i64)
+    Micros((seconds * 1e6).round() as i64)
 }
 
 /// An id that follows from a name.
@@ -76,6 +84,10 @@ struct Builder<'a> {
     state: State,
     dims: Arc<Dims>,
     cluster: &'a Cluster,
+    /// Its nodes by name, as they are numbered.
+    nodes: Vec<&'a NodeInput>,
+    /// What tasks hold on them.
+    held: Amounts,
     /// Whether any task looks at the labels of others.
     labels_matter: bool,
     /// Whether queues differ in the hosts that they may use.
@@ -92,9 +104,8 @@ impl Builder<'_> {
     }
 
     fn host(&self, name: &str) -> Option<HostIx> {
-        let mut names: Vec<&str> = self.cluster.nodes.iter().map(|n| n.name.as_str()).collect();
-        names.sort_unstable();
-        names.binary_search(&name).ok().map(|place| HostIx(place as u32))
+        let place = self.nodes.binary_search_by(|node| node.name.as_str().cmp(name));
+        place.ok().map(|place| HostIx(place as u32))
     }
 
     /// Amounts of something, which is named where they cannot be.
@@ -128,6 +139,7 @@ impl Builder<'_> {
         let of = |field: &str| format!("queue {:?}, {field}", input.name);
         let queue = Queue {
             priority: input.priority,
+            created: seconds(input.created),
             open: matches!(state, None | Some("" | "Open")),
             weight: input.weight,
             capability: match input.capability.is_empty() {
@@ -206,6 +218,19 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Counts what a task holds, but for what devices have told.
+    fn occupy(&mut self, host: HostIx, request: &Amounts) {
+        self.held.add(request);
+        let mut told = request.clone();
+        if let Some(node) = self.nodes.get(host.index()) {
+            let dims = request.iter().map(|(dim, _)| dim);
+            for dim in dims.filter(|dim| has_devices(node, &self.dims, *dim)) {
+                told.set(dim, 0);
+            }
+        }
+        self.state.world.occupy(host, &told);
+    }
+
     fn strays(&mut self) -> Result<(), BatchFailure> {
         if self.cluster.tasks_without_job.is_empty() {
             return Ok(());
@@ -228,11 +253,13 @@ impl Builder<'_> {
     ) -> Result<(), BatchFailure> {
         let of = format!("task {:?}, requests", input.name);
         let mut request = self.amounts(&of, &input.requests)?;
-        request.set(DimIx::PODS, 1);
+        if !(protected && input.requests.names_one("pods")) {
+            request.set(DimIx::PODS, 1);
+        }
         let status = input.status().map_err(BatchFailure::Input)?;
         let host = self.host(&input.node).filter(|_| status.is_on_host());
         if let Some(host) = host {
-            self.state.world.occupy(host, &request);
+            self.occupy(host, &request);
         }
         let wishes = input.has_wishes() || self.labels_matter;
         let hint = hint(input.hint.as_ref(), &input.annotations)
@@ -254,7 +281,7 @@ impl Builder<'_> {
             job,
             role,
             number: task_number(&input.name),
-            created: Micros(0),
+            created: seconds(input.created),
             priority: input.priority,
             shape,
             status,

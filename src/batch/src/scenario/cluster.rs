@@ -20,6 +20,10 @@ pub(super) struct Cluster {
     /// As the option `[batch] resource_map`; without it amounts are exact.
     #[serde(default)]
     pub(super) resource_map: Option<Value>,
+    /// As the option `[batch] total`; without it queues share all that nodes
+    /// have.
+    #[serde(default)]
+    pub(super) total: Option<TotalInput>,
     pub(super) nodes: Vec<NodeInput>,
     pub(super) queues: Vec<QueueInput>,
     #[serde(default)]
@@ -38,11 +42,25 @@ pub(super) struct Cluster {
     pub(super) resource_quotas: Vec<QuotaInput>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TotalInput {
+    Available,
+    Physical,
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NodeInput {
     pub(super) name: String,
     pub(super) allocatable: AmountsInput,
+    /// What others than the tasks below hold of it.
+    #[serde(default)]
+    pub(super) used: AmountsInput,
+    /// Dimensions whose amounts come from several devices, with all that is
+    /// held of each, by whomever.
+    #[serde(default)]
+    pub(super) devices: BTreeMap<String, Vec<DeviceInput>>,
     #[serde(default)]
     pub(super) labels: BTreeMap<String, String>,
     #[serde(default, rename = "annotations")]
@@ -59,10 +77,32 @@ pub(super) struct NodeInput {
     pub(super) numa_cells: Vec<NumaCell>,
 }
 
+/// One device, in quanta of its dimension.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeviceInput {
+    pub(super) capacity: i64,
+    #[serde(default)]
+    pub(super) used: i64,
+    #[serde(default = "one")]
+    pub(super) min_unit: i64,
+    #[serde(default = "any")]
+    pub(super) max_unit: i64,
+    #[serde(default = "one")]
+    pub(super) step_size: i64,
+}
+
+const fn any() -> i64 {
+    i64::MAX
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct QueueInput {
     pub(super) name: String,
+    /// Seconds since the epoch.
+    #[serde(default)]
+    pub(super) created: f64,
     #[serde(default = "one")]
     pub(super) weight: i64,
     #[serde(default)]

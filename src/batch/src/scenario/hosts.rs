@@ -3,7 +3,7 @@
 use super::BatchFailure;
 use super::build::uuid;
 use super::cluster::{Cluster, NodeInput};
-use crate::amounts::Dims;
+use crate::amounts::{DimIx, Dims};
 use crate::world::{HostState, Source, Sources, World};
 use std::sync::Arc;
 use stowplan_engine::table::{Figure, Figures, HostFacts, HostNuma, HostRow, Metric, StateFlags};
@@ -39,17 +39,37 @@ pub(super) fn world(
         let amounts = node.allocatable.whole(dims).map_err(|fault| {
             BatchFailure::Input(format!("node {:?}, allocatable: {fault}", node.name))
         })?;
+        let used = node.used.charged(dims);
+        let used = used
+            .map_err(|fault| BatchFailure::Input(format!("node {:?}, used: {fault}", node.name)))?;
         let mut sources = Sources::default();
-        for (dim, capacity) in amounts.iter() {
+        for (dim, capacity) in amounts.iter().filter(|(dim, _)| !has_devices(node, dims, *dim)) {
             sources.push(Source {
                 dim,
                 provider: id,
                 capacity,
-                used: 0,
+                used: used.get(dim),
                 min_unit: 1,
                 max_unit: i64::MAX,
                 step_size: 1,
             });
+        }
+        for (name, devices) in &node.devices {
+            let dim = dims.ix(name).ok_or_else(|| {
+                let what = format!("node {:?}, devices: {name:?} is no dimension", node.name);
+                BatchFailure::Input(what)
+            })?;
+            for (number, device) in devices.iter().enumerate() {
+                sources.push(Source {
+                    dim,
+                    provider: uuid("device", &format!("{}/{name}/{number}", node.name)),
+                    capacity: device.capacity,
+                    used: device.used,
+                    min_unit: device.min_unit,
+                    max_unit: device.max_unit,
+                    step_size: device.step_size,
+                });
+            }
         }
         states.push((ix, HostState { sources, figures }));
     }
@@ -69,4 +89,10 @@ fn metrics(node: &NodeInput) -> Option<Vec<Metric>> {
 fn numa(node: &NodeInput) -> Option<HostNuma> {
     let cells = node.numa_cells.clone();
     (!cells.is_empty()).then_some(HostNuma { cells })
+}
+
+/// Whether a dimension of a node comes from devices, which tell what is held of
+/// them.
+pub(super) fn has_devices(node: &NodeInput, dims: &Dims, dim: DimIx) -> bool {
+    node.devices.contains_key(dims.name(dim))
 }

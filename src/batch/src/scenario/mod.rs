@@ -12,6 +12,7 @@ mod build;
 mod check;
 mod cluster;
 mod cycle;
+mod export;
 mod hosts;
 mod mocks;
 mod outcome;
@@ -21,6 +22,7 @@ mod tiers;
 pub mod units;
 
 pub use check::check;
+pub use export::export;
 pub use outcome::Outcome;
 
 use crate::actions::ActionFault;

@@ -12,6 +12,9 @@ pub(super) struct TaskInput {
     pub(super) name: String,
     #[serde(default)]
     pub(super) namespace: String,
+    /// Seconds since the epoch.
+    #[serde(default)]
+    pub(super) created: f64,
     #[serde(default)]
     pub(super) phase: String,
     #[serde(default)]

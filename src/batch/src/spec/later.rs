@@ -14,9 +14,6 @@ const QUEUE: &[&str] = &["strategy"];
 /// Of a role.
 const ROLE: &[&str] = &["affinity", "topology_spread", "ports"];
 
-/// Of a queue's guarantee.
-const GUARANTEE: &[&str] = &["percentage"];
-
 const EXPECTED: &str = "no such field: this version does not act on it yet";
 
 /// Refuses bodies with such fields. What is no job at all is for others to say.
@@ -52,12 +49,6 @@ pub(super) fn check_queue(body: &[u8]) -> Result<(), BatchError> {
     for field in QUEUE {
         if let Some(value) = queue.get(*field) {
             errors.add(*field, value, EXPECTED);
-        }
-    }
-    let guarantee = queue.get("guarantee");
-    for field in GUARANTEE {
-        if let Some(value) = guarantee.and_then(|guarantee| guarantee.get(*field)) {
-            errors.add(format!("guarantee.{field}"), value, EXPECTED);
         }
     }
     Ok(errors.into_result(())?)

@@ -15,8 +15,8 @@ pub use check::{Limits, check};
 pub(crate) use names::check_name;
 pub(crate) use queue::check_resources;
 pub use queue::{
-    Guarantee, GuaranteePolicy, QueueRequest, QueueSpec, Resources, check_queue, check_queue_name,
-    named_limits, read_queue, units,
+    Guarantee, GuaranteePolicy, Percentage, QueueRequest, QueueSpec, Resources, check_queue,
+    check_queue_name, named_limits, read_queue, units,
 };
 pub use request::{JobRequest, RoleRequest, read_job};
 pub use stored::{JobSpec, OnTaskFailure, PreemptionPolicy, RoleSpec};

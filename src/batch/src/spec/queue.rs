@@ -27,8 +27,20 @@ pub enum GuaranteePolicy {
     BestEffort,
 }
 
+/// A part of all hosts, as an amount.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Percentage {
+    /// The dimensions that are compared where amounts are given as well: the
+    /// bigger of the two counts.
+    pub dimensions: Vec<String>,
+    /// The part of the hosts, from 0 to 1, rounded down to whole hosts.
+    #[schema(minimum = 0, maximum = 1, examples(0.25))]
+    pub value: f64,
+}
+
 /// What is left to a queue whatever the others do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Guarantee {
     /// How it is kept.
@@ -36,11 +48,15 @@ pub struct Guarantee {
     /// How much.
     #[schema(value_type = BTreeMap<String, String>)]
     pub resource: Resources,
+    /// How much as a part of the hosts. It is kept and shown; hosts are locked
+    /// for it by the plugin node_reservation alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percentage: Option<Percentage>,
 }
 
 /// What an operator says of a queue. On creation a field that is not given has
 /// its default; on update it stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct QueueRequest {
     /// Its name, on creation: 1 to 200 characters without `/` and `:`.
@@ -84,7 +100,7 @@ pub struct QueueRequest {
 }
 
 /// A queue's specification, checked and with all defaults put in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct QueueSpec {
     /// The queue above it; none for the root.
@@ -266,6 +282,7 @@ pub fn check_queue(spec: &QueueSpec, dims: &Dims) -> Result<(), FieldErrors> {
     }
     check_hierarchy(&mut errors, spec);
     check_groups(&mut errors, spec, dims);
+    spec.guarantee.percentage.iter().for_each(|it| check_percentage(&mut errors, it, dims));
     let count = spec.may_submit.len();
     let expected = format!("at most {MAX_PROJECTS} projects");
     errors.require(count <= MAX_PROJECTS, "may_submit", &count, expected);
@@ -285,10 +302,7 @@ pub(crate) fn check_resources(
     for (name, quantity) in resources {
         let is_mapped = dims.iter().any(|(_, dim)| dim.name == *name && dim.class.is_some());
         if !is_mapped {
-            let known = dims.iter().filter(|(_, dim)| dim.class.is_some());
-            let known: Vec<&str> = known.map(|(_, dim)| dim.name.as_str()).collect();
-            let expected = format!("a dimension of [batch] resource_map: {}", known.join(", "));
-            errors.add(format!("{field}.{name}"), quantity, expected);
+            errors.add(format!("{field}.{name}"), quantity, mapped(dims));
         }
     }
 }
@@ -306,6 +320,29 @@ fn check_groups(errors: &mut FieldErrors, spec: &QueueSpec, dims: &Dims) {
         check_name(errors, "node_group_limits", group);
         check_resources(errors, &format!("node_group_limits.{group}"), resources, dims);
     }
+}
+
+fn check_percentage(errors: &mut FieldErrors, percentage: &Percentage, dims: &Dims) {
+    let value = percentage.value;
+    let expected = "a part of the hosts, 0 to 1";
+    errors.require((0.0..=1.0).contains(&value), "guarantee.percentage.value", &value, expected);
+    let field = "guarantee.percentage.dimensions";
+    errors.require(!percentage.dimensions.is_empty(), field, &percentage.dimensions, "one or more");
+    for (place, name) in percentage.dimensions.iter().enumerate() {
+        let at = format!("{field}[{place}]");
+        if !dims.iter().any(|(_, dim)| dim.name == *name && dim.class.is_some()) {
+            errors.add(at, name, mapped(dims));
+        } else if percentage.dimensions[..place].contains(name) {
+            errors.add(at, name, "each dimension once");
+        }
+    }
+}
+
+/// The dimensions that there are, as what was expected.
+fn mapped(dims: &Dims) -> String {
+    let known = dims.iter().filter(|(_, dim)| dim.class.is_some());
+    let known: Vec<&str> = known.map(|(_, dim)| dim.name.as_str()).collect();
+    format!("a dimension of [batch] resource_map: {}", known.join(", "))
 }
 
 fn check_hierarchy(errors: &mut FieldErrors, spec: &QueueSpec) {

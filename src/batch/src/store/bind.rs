@@ -4,6 +4,7 @@
 
 use super::detail::TaskDetail;
 use super::hints::Allowed;
+use super::lead::Superseded;
 use super::phases::{Draft, has_place, state_of};
 use crate::life::{JobPhase, TaskState};
 use crate::session::{Bind, Evict, Plan};
@@ -39,6 +40,9 @@ pub enum BindRefusal {
     /// The job's queue is not open any more.
     #[error("queue {0:?} is not open any more")]
     QueueClosed(String),
+    /// Another process leads cycles.
+    #[error("{0}")]
+    Superseded(#[from] Superseded),
     /// A task has changed since it was looked at.
     #[error("task {0} has changed")]
     TaskChanged(Uuid),
@@ -74,15 +78,24 @@ impl BindRefusal {
     }
 }
 
+/// What evictions follow, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BindTerms {
+    /// How long room that is left is kept for who needs it.
+    pub keep: i64,
+    /// Evictions of one task that are no further apart count as a loop.
+    pub loop_window: i64,
+}
+
 /// Binds the tasks of a statement, and tells others to leave for those that it
-/// nominates: these keep the room that is left to them for `keep` microseconds.
+/// nominates.
 ///
 /// # Errors
 /// Anything that does not hold any more; nothing is changed then.
 pub fn bind(
     image: &Image,
     plan: &Plan,
-    keep: i64,
+    terms: BindTerms,
     request_id: &str,
     now: Micros,
 ) -> Result<(Change, ()), BindRefusal> {
@@ -105,7 +118,6 @@ pub fn bind(
     let mut claims = Vec::with_capacity(plan.binds.len());
     for bind in &plan.binds {
         let task = waiting(image, bind.task, bind.attempt)?;
-        let retries = TaskDetail::of(task).retries;
         check_host(image, &mut allowed, task, bind.host)?;
         claims.push(claim(image, job, &spec, bind, decision));
         draft.put(TaskRow {
@@ -114,10 +126,9 @@ pub fn bind(
             host: Some(bind.host),
             reason: None,
             detail: TaskDetail {
-                retries,
                 hint: bind.hint,
                 numa_cells: bind.cells.clone(),
-                ..TaskDetail::default()
+                ..TaskDetail::of(task).anew()
             }
             .value(),
             ..TaskRow::clone(task)
@@ -126,7 +137,7 @@ pub fn bind(
     if phase != JobPhase::Running && !plan.binds.is_empty() {
         check_minimum(&draft, job, &spec)?;
     }
-    evict(&mut draft, plan, &mut allowed, Micros(now.0.saturating_add(keep)))?;
+    evict(&mut draft, plan, &mut allowed, terms)?;
     let mut change = Change::new(if plan.evicts.is_empty() { "job.bind" } else { "job.preempt" });
     change.records = allocation_records(image, &claims, now)?;
     if !plan.nominations.is_empty() {
@@ -141,9 +152,10 @@ fn evict(
     draft: &mut Draft<'_>,
     plan: &Plan,
     allowed: &mut Allowed<'_>,
-    deadline: Micros,
+    terms: BindTerms,
 ) -> Result<(), BindRefusal> {
     let image = draft.image;
+    let deadline = Micros(draft.now.0.saturating_add(terms.keep));
     for nomination in &plan.nominations {
         let task = waiting(image, nomination.task, nomination.attempt)?;
         check_host(image, allowed, task, nomination.host)?;
@@ -155,7 +167,7 @@ fn evict(
         // A gang that goes whole leaves other hosts too.
         let heir = same_host.or(plan.nominations.first()).map(|nomination| nomination.task);
         let heir = heir.ok_or(BindRefusal::TaskChanged(evict.task))?;
-        draft.evict_for(TaskRow::clone(row), heir);
+        draft.evict_for(TaskRow::clone(row), heir, terms.loop_window);
     }
     Ok(())
 }

@@ -74,6 +74,34 @@ pub struct Nomination {
     pub deadline: Micros,
 }
 
+/// That a task was evicted for others, once or in a loop (rule 16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evicted {
+    /// How often in a row, none longer after the one before than `[batch]
+    /// loop_window`.
+    pub count: u32,
+    /// When it was last.
+    pub last: Micros,
+}
+
+impl Evicted {
+    /// Evictions in a row after which a task is spared.
+    const LOOP: u32 = 2;
+
+    /// With one more eviction.
+    #[must_use]
+    pub fn once_more(before: Option<Self>, window: i64, now: Micros) -> Self {
+        let row = before.filter(|before| now.since(before.last) < window);
+        Self { count: row.map_or(0, |row| row.count).saturating_add(1), last: now }
+    }
+
+    /// Whether it runs in a loop, and is to be spared for now.
+    #[must_use]
+    pub fn is_spared(self, window: i64, now: Micros) -> bool {
+        self.count >= Self::LOOP && now.since(self.last) < window
+    }
+}
+
 /// What else there is to a task; nothing of it for most.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -90,6 +118,9 @@ pub struct TaskDetail {
     /// How often it has been tried again after it failed.
     #[serde(skip_serializing_if = "is_zero")]
     pub retries: u32,
+    /// That it was evicted for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evicted: Option<Evicted>,
     /// It is not placed before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Micros>,
@@ -115,6 +146,12 @@ impl TaskDetail {
             return Self::default();
         }
         Self::deserialize(&row.detail).unwrap_or_default()
+    }
+
+    /// What outlives an attempt.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self { retries: self.retries, evicted: self.evicted, ..Self::default() }
     }
 
     /// The same without a nomination, as a row keeps it.

@@ -28,8 +28,7 @@ pub fn fence(image: &Image, hosts: &[Uuid], now: Micros) -> (Change, Fenced) {
         let node = image.hosts.get(*host).map_or("", |host| host.row.node.as_str());
         for row in image.batch.tasks_on(*host).filter(|row| state_of(row).holds()) {
             let state = draft.after_release(row);
-            let retries = TaskDetail::of(row).retries;
-            let mut detail = TaskDetail { retries, ..TaskDetail::default() };
+            let mut detail = TaskDetail::of(row).anew();
             if state.is_final() {
                 detail.ended = Some(now);
             }

@@ -135,20 +135,27 @@ fn held(image: &Image, dims: &Dims, consumer: Uuid) -> Amounts {
     held
 }
 
+/// How an image is read.
+#[derive(Clone, Debug)]
+pub struct LoadOptions {
+    /// The dimensions of requests.
+    pub dims: Arc<Dims>,
+    /// What queues share.
+    pub shares: BatchTotal,
+    /// A task that was evicted for others twice within so many microseconds is
+    /// spared until they are over.
+    pub loop_window: i64,
+}
+
 /// Reads an image into a session's state. Queues share what hosts have, less
-/// what others than tasks hold there unless `shares` says otherwise.
+/// what others than tasks hold there unless it is said otherwise.
 #[must_use]
-pub fn load(
-    image: &Image,
-    dims: &Arc<Dims>,
-    shares: BatchTotal,
-    cache: &mut SpecCache,
-    now: Micros,
-) -> Loaded {
+pub fn load(image: &Image, options: &LoadOptions, cache: &mut SpecCache, now: Micros) -> Loaded {
+    let LoadOptions { dims, shares, loop_window } = options;
     let world = World::from_image(image, dims.clone());
     let used = world.total_used();
     let mut state = State::new(world, now);
-    if shares == BatchTotal::Available {
+    if *shares == BatchTotal::Available {
         state.set_foreign(used.exceeded(&held_by_tasks(image, dims)));
     }
     let total = state.total();
@@ -195,7 +202,8 @@ pub fn load(
     if cache.specs.len() > 2 * scheduled_jobs(image).count() {
         cache.keep_open(image);
     }
-    let mut loader = Loader { image, dims, state, queues, queues_differ, now };
+    let loop_window = *loop_window;
+    let mut loader = Loader { image, dims, state, queues, queues_differ, now, loop_window };
     let mut unreadable = Vec::new();
     for row in scheduled_jobs(image) {
         if let Err(why) = loader.job(row, cache) {
@@ -214,6 +222,7 @@ struct Loader<'a> {
     /// Whether queues differ in the hosts that they may use.
     queues_differ: bool,
     now: Micros,
+    loop_window: i64,
 }
 
 impl Loader<'_> {
@@ -286,7 +295,7 @@ impl Loader<'_> {
             shape: *shape,
             status: Status::from(state_of(row)),
             attempt: row.attempt,
-            preemptable: asked.preemptable,
+            preemptable: asked.preemptable && !self.is_spared(row),
             may_preempt: asked.preemption_policy != PreemptionPolicy::Never,
             protected: false,
             notes: notes.get(role).cloned().unwrap_or_default(),
@@ -298,6 +307,12 @@ impl Loader<'_> {
             hint: None,
         });
         self.promise(task, row);
+    }
+
+    /// Whether a task is left alone because it was evicted in a loop.
+    fn is_spared(&self, row: &TaskRow) -> bool {
+        let evicted = TaskDetail::of(row).evicted;
+        evicted.is_some_and(|evicted| evicted.is_spared(self.loop_window, self.now))
     }
 
     /// A nominated task has been promised its host: what is held for it there

@@ -7,6 +7,7 @@ mod control;
 mod detail;
 mod fence;
 mod hints;
+mod lead;
 mod load;
 mod nominate;
 mod objects;
@@ -21,13 +22,14 @@ mod sweep;
 mod totals;
 mod tree;
 
-pub use bind::{BindRefusal, bind};
+pub use bind::{BindRefusal, BindTerms, bind};
 pub use cancel::{cancel, forget};
 pub use control::{JobUpdate, RoleUpdate, read_update, requeue, resume, suspend, update_job};
-pub use detail::{Cause, TaskDetail, is_due};
+pub use detail::{Cause, Evicted, TaskDetail, is_due};
 pub use fence::{Fenced, fence};
 pub use hints::hint_warnings;
-pub use load::{Loaded, SpecCache, has_work, load, open_jobs};
+pub use lead::{Epoch, Superseded, take_lead};
+pub use load::{LoadOptions, Loaded, SpecCache, has_work, load, open_jobs};
 pub use objects::{
     ObjectKind, PriorityClass, PriorityClassRequest, Quota, QuotaRequest, class_for, delete_object,
     priority_class, priority_classes, put_priority_class, put_quota, quota, quotas,

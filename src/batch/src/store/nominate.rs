@@ -108,13 +108,12 @@ impl Draft<'_> {
     ) {
         let before = self.tasks.clone();
         for (task, nomination) in &nominated {
-            let retries = TaskDetail::of(task).retries;
             self.put(TaskRow {
                 state: TaskState::Bound.as_str().to_owned(),
                 attempt: task.attempt + 1,
                 host: Some(nomination.host),
                 reason: None,
-                detail: TaskDetail { retries, ..TaskDetail::default() }.value(),
+                detail: TaskDetail::of(task).anew().value(),
                 ..task.clone()
             });
         }

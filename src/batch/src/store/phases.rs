@@ -1,6 +1,6 @@
 //! A job's row after its tasks have changed.
 
-use super::detail::{Cause, Leaving, TaskDetail};
+use super::detail::{Cause, Evicted, Leaving, TaskDetail};
 use crate::life::{Counts, JobPhase, TaskState, phase_of};
 use crate::spec::{JobSpec, OnTaskFailure};
 use foldhash::{HashMap, HashSet};
@@ -108,7 +108,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Tells a task to leave its host for another one.
-    pub(super) fn evict_for(&mut self, row: TaskRow, heir: Uuid) {
+    pub(super) fn evict_for(&mut self, row: TaskRow, heir: Uuid, loop_window: i64) {
         let uuid = row.uuid;
         self.evict(row, Cause::Evicted, None);
         if let Some(row) = self.tasks.get_mut(&uuid) {
@@ -116,6 +116,7 @@ impl<'a> Draft<'a> {
             if let Some(leaving) = &mut detail.leaving {
                 leaving.leaves_to = Some(heir);
             }
+            detail.evicted = Some(Evicted::once_more(detail.evicted, loop_window, self.now));
             row.detail = detail.value();
         }
     }
@@ -172,11 +173,11 @@ impl<'a> Draft<'a> {
                 self.evict(row, cause, None);
             } else if state.is_final() && belongs {
                 // Another restart of the job counts, one by its owner does not.
-                let retries = match cause {
-                    Cause::JobRestarted => TaskDetail::of(&row).retries,
-                    _ => 0,
-                };
-                let detail = TaskDetail { retries, ..TaskDetail::default() }.value();
+                let mut detail = TaskDetail::of(&row).anew();
+                if cause != Cause::JobRestarted {
+                    detail.retries = 0;
+                }
+                let detail = detail.value();
                 let state = TaskState::Pending.as_str().to_owned();
                 let reason = Some(cause.text().to_owned());
                 self.put(TaskRow { state, host: None, reason, detail, ..row });

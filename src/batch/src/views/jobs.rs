@@ -6,6 +6,7 @@ use crate::session::Condition;
 use crate::spec::JobSpec;
 use crate::store::{Cause, TaskDetail, hint_warnings};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use stowplan_engine::hint::HintOutcome;
 use stowplan_ledger::Image;
@@ -82,6 +83,10 @@ pub struct TaskView {
     pub exit_code: Option<i64>,
     /// How often it has been tried again after it failed.
     pub retries: u32,
+    /// How often it was evicted for others in a row, each time within `[batch]
+    /// loop_window` after the one before: from 2 on it runs in a loop, and is
+    /// spared until that time is over.
+    pub evictions: u32,
     /// When this attempt was first reported as running, microseconds since the
     /// epoch.
     #[schema(value_type = Option<i64>)]
@@ -118,6 +123,38 @@ pub struct JobFilter {
     pub name: Option<String>,
     /// In this phase.
     pub phase: Option<JobPhase>,
+    /// With a task on this host.
+    pub host: Option<String>,
+    /// With tasks that have this label, with this value if there is one.
+    pub label: Option<(String, Option<String>)>,
+}
+
+impl JobFilter {
+    /// Whether a job is looked for, its phase and hosts apart.
+    fn passes(&self, job: &JobRow) -> bool {
+        let is =
+            |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|name| name == has);
+        is(&self.queue, &job.queue)
+            && is(&self.namespace, &job.namespace)
+            && is(&self.name, &job.name)
+            && self.label.as_ref().is_none_or(|(key, value)| {
+                // Not the whole specification: this is asked of many jobs.
+                let roles = job.spec.get("tasks").and_then(Value::as_array);
+                roles.into_iter().flatten().any(|role| {
+                    let label = role.get("labels").and_then(|labels| labels.get(key)?.as_str());
+                    label.is_some_and(|has| value.as_ref().is_none_or(|value| value == has))
+                })
+            })
+    }
+
+    /// The jobs with a task on the host that is asked for, in order of
+    /// submission.
+    fn on_host<'a>(&self, image: &'a Image) -> Option<BTreeMap<i64, &'a JobRow>> {
+        let host = self.host.as_deref()?;
+        let tasks = image.hosts.nodes_of(host).flat_map(|node| image.batch.tasks_on(node.row.uuid));
+        let jobs = tasks.filter_map(|task| image.batch.jobs.by_id(task.job));
+        Some(jobs.map(|job| (job.id, job.as_ref())).collect())
+    }
 }
 
 /// A page of jobs.
@@ -133,20 +170,32 @@ pub struct JobPage {
 #[must_use]
 pub fn jobs(image: &Image, filter: &JobFilter, marker: Option<Uuid>, limit: usize) -> JobPage {
     let after = marker.and_then(|uuid| image.batch.jobs.get(uuid)).map_or(0, |job| job.id);
-    let rows: Box<dyn Iterator<Item = &JobRow>> = match filter.phase {
-        Some(phase) => Box::new(image.batch.jobs_in(phase.as_str()).map(AsRef::as_ref)),
-        None => Box::new(image.batch.jobs.iter().map(AsRef::as_ref)),
+    let in_phase = |job: &&JobRow| filter.phase.is_none_or(|phase| job.phase == phase.as_str());
+    let rows: Box<dyn Iterator<Item = &JobRow>> = match (filter.on_host(image), filter.phase) {
+        (Some(jobs), _) => Box::new(jobs.into_values().filter(in_phase)),
+        (None, Some(phase)) => Box::new(image.batch.jobs_in(phase.as_str()).map(AsRef::as_ref)),
+        (None, None) => Box::new(image.batch.jobs.iter().map(AsRef::as_ref)),
     };
-    let is = |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|name| name == has);
-    let mut found = rows.filter(|job| {
-        job.id > after
-            && is(&filter.queue, &job.queue)
-            && is(&filter.namespace, &job.namespace)
-            && is(&filter.name, &job.name)
-    });
+    let mut found = rows.filter(|job| job.id > after && filter.passes(job));
     let page: Vec<&JobRow> = found.by_ref().take(limit).collect();
     let next = if found.next().is_some() { page.last().map(|job| job.uuid) } else { None };
     JobPage { jobs: page.into_iter().map(|job| summary(image, job)).collect(), next }
+}
+
+/// Of these jobs those that are looked for, in the order given.
+pub fn jobs_among<'a>(
+    image: &'a Image,
+    filter: &'a JobFilter,
+    order: &'a [Uuid],
+) -> impl Iterator<Item = JobSummary> + 'a {
+    let on_host = filter.on_host(image);
+    let rows = order.iter().filter_map(|uuid| image.batch.jobs.get(*uuid));
+    let found = rows.filter(move |job| {
+        on_host.as_ref().is_none_or(|jobs| jobs.contains_key(&job.id))
+            && filter.phase.is_none_or(|phase| job.phase == phase.as_str())
+            && filter.passes(job)
+    });
+    found.map(|job| summary(image, job))
 }
 
 /// A job in full.
@@ -207,6 +256,7 @@ fn task_view(image: &Image, job: &JobRow, spec: Option<&JobSpec>, task: &TaskRow
         reason: task.reason.clone(),
         exit_code: detail.exit_code,
         retries: detail.retries,
+        evictions: detail.evicted.map_or(0, |evicted| evicted.count),
         started: detail.started,
         ended: detail.ended,
         not_before: detail.not_before,

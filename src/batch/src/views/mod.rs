@@ -4,6 +4,7 @@ mod jobs;
 mod queues;
 
 pub use jobs::{
-    JobDetail, JobFilter, JobPage, JobSummary, TaskView, job, jobs, task, tasks, tasks_on,
+    JobDetail, JobFilter, JobPage, JobSummary, TaskView, job, jobs, jobs_among, task, tasks,
+    tasks_on,
 };
 pub use queues::{Limits, QueueStatus, QueueView, Standing, queue, queues};

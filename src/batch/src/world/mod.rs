@@ -200,7 +200,8 @@ impl World {
         self.touched.get(seen..).unwrap_or_default()
     }
 
-    fn sources_of(&self, host: HostIx) -> &Sources {
+    /// Where the amounts of a host come from.
+    pub(crate) fn sources_of(&self, host: HostIx) -> &Sources {
         static NONE: Sources = Sources::NONE;
         self.sources.get(host.index()).unwrap_or(&NONE)
     }

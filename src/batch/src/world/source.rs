@@ -38,7 +38,7 @@ impl Source {
 
     /// Whether any amount up to what is free may be taken, so that looking at
     /// the host's columns says all.
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.min_unit <= 1 && self.max_unit >= self.capacity && self.step_size <= 1
     }
 }

@@ -9,8 +9,8 @@ use stowplan_batch::amounts::Dims;
 use stowplan_batch::driver::{Clock, Cycle, CycleReport, Memory, Plant};
 use stowplan_batch::spec::{Limits as JobLimits, check, read_job, read_queue};
 use stowplan_batch::store::{
-    Deadlines, ReportVerdict, ReportedState, Submission, TaskReport, cancel, create_queue, report,
-    submit, sweep, update_queue,
+    Deadlines, Epoch, ReportVerdict, ReportedState, Submission, TaskReport, cancel, create_queue,
+    report, submit, sweep, take_lead, update_queue,
 };
 use stowplan_batch::views::{self, JobDetail, TaskView};
 use stowplan_config::Settings;
@@ -27,6 +27,7 @@ use stowplan_scheduler::hosts::{ReportHost, report_host};
 pub struct Cloud {
     pub ledger: Ledger,
     pub settings: Settings,
+    pub epoch: Epoch,
     time: Arc<AtomicI64>,
     memory: Mutex<Memory>,
 }
@@ -52,8 +53,12 @@ impl Cloud {
         let options = OpenOptions { database, lock_file: None, limits: Limits::default() };
         let ledger = Ledger::open(options, &mut Quiet).await.unwrap();
         let time = Arc::new(AtomicI64::new(Micros::from_seconds(1_000_000).0));
-        let cloud = Self { ledger, settings: Settings::default(), time, memory: Mutex::default() };
-        let now = cloud.now();
+        let now = Micros(time.load(Ordering::Relaxed));
+        let taken =
+            ledger.write::<_, _, Infallible>("test", move |image| Ok(take_lead(image, now))).await;
+        let epoch = taken.unwrap();
+        let memory = Mutex::default();
+        let cloud = Self { ledger, settings: Settings::default(), epoch, time, memory };
         let names = move |image: &Image| Ok((stowplan_placement::names::seed(image, now).0, ()));
         cloud.write(names).await;
         stowplan_batch::prepare(&cloud.ledger, &cloud.settings, now).await.unwrap();
@@ -203,7 +208,7 @@ impl Cloud {
     /// Runs one cycle.
     pub async fn cycle(&self) -> CycleReport {
         let plant = Plant::new(&self.settings).unwrap();
-        let cycle = Cycle::new(self.ledger.clone(), plant, self.clock());
+        let cycle = Cycle::new(self.ledger.clone(), plant, self.clock(), self.epoch);
         let memory = std::mem::take(&mut *self.memory.lock().unwrap());
         let (memory, report) = cycle.run(self.image(), memory).await;
         *self.memory.lock().unwrap() = memory;

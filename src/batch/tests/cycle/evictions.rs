@@ -224,3 +224,39 @@ async fn nobody_leaves_for_a_gang_that_would_not_fit_anyway_or_may_not_evict() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_that_is_evicted_in_a_loop_is_spared_for_a_while() {
+    let mut cloud = Cloud::new().await;
+    cloud.settings.set("service_down_time", "1000000").unwrap();
+    cloud.host("h", 4, 1.0).await;
+    let low = cloud.submit(r#"{"tasks": [{"requests": {"cpu": 4}}]}"#).await;
+    let high = r#"{"priority": 10, "tasks": [{"requests": {"cpu": 4}}]}"#;
+    let window = i64::try_from(cloud.settings.batch.loop_window.as_secs()).unwrap();
+    for (evictions, gap) in [(1, 0), (1, window), (2, window - 10)] {
+        cloud.cycle().await;
+        cloud.report_all(low, ReportedState::Running).await;
+        cloud.pass(gap);
+        let other = cloud.submit(high).await;
+        cloud.cycle().await;
+        let victim = cloud.tasks(low).swap_remove(0);
+        let why = cloud.job(other).summary.conditions;
+        assert_eq!((victim.state, victim.evictions), (TaskState::Releasing, evictions), "{why:?}");
+        release(&cloud, &victim).await;
+        assert_eq!(cloud.states(other).get("Bound"), Some(&1));
+        // No retry is charged for it, and the next attempt is a new one.
+        cloud.report_all(other, ReportedState::Succeeded).await;
+        assert_eq!(cloud.tasks(low)[0].retries, 0);
+    }
+    cloud.cycle().await;
+    cloud.report_all(low, ReportedState::Running).await;
+    let other = cloud.submit(high).await;
+    cloud.cycle().await;
+    let spared = &cloud.tasks(low)[0];
+    assert_eq!((spared.state, spared.attempt), (TaskState::Running, 4), "the loop is broken");
+    cloud.pass(window);
+    cloud.cycle().await;
+    assert_eq!(in_state(&cloud, low, TaskState::Releasing).len(), 1);
+    assert!(cloud.tasks(other)[0].nominated_host.is_some());
+    cloud.audit();
+}

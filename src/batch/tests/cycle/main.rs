@@ -4,6 +4,7 @@
 
 mod cloud;
 mod evictions;
+mod export;
 mod hints;
 mod life;
 mod limits;

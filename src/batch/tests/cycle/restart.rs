@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stowplan_batch::life::JobPhase;
 use stowplan_batch::store::ReportedState;
+use stowplan_batch::store::take_lead;
 use stowplan_db::testing::{Kind, TestDatabase};
 use tokio::sync::watch;
 
@@ -82,4 +83,26 @@ async fn placed(cloud: &Cloud, job: stowplan_model::Uuid) {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     panic!("the job was not placed: {:?}", cloud.job(job));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_led_before_writes_nothing_more() {
+    let cloud = Cloud::new().await;
+    cloud.host("a", 4, 1.0).await;
+    let job = cloud.submit(r#"{"tasks": [{"requests": {"cpu": 2}}]}"#).await;
+    let now = cloud.now();
+    let newer = cloud.act(move |image| Ok(take_lead(image, now))).await.unwrap();
+    assert!(newer > cloud.epoch);
+    let before = cloud.image().seq();
+    let report = cloud.cycle().await;
+    assert_eq!((report.binds, report.refusals), (0, 1));
+    assert_eq!(cloud.image().seq(), before, "not even what it says of jobs");
+    assert_eq!(cloud.states(job).get("Pending"), Some(&1));
+    let superseded = cloud.epoch.check(&cloud.image()).unwrap_err().to_string();
+    assert_eq!(superseded, "another process leads batch cycles since (epoch 2, this one's is 1)");
+    // The new leader goes on at once.
+    let mut cloud = cloud;
+    cloud.epoch = newer;
+    assert_eq!(cloud.cycle().await.binds, 1);
+    cloud.audit();
 }

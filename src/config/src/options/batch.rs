@@ -59,6 +59,9 @@ section! {
         release_timeout: Duration = Duration::from_secs(300), min(1.0), mutable;
         /// Room that tasks were evicted for is kept so long for who needs it.
         nomination_timeout: Duration = Duration::from_secs(900), min(1.0), mutable;
+        /// A task that was evicted for others twice, the second time so soon after
+        /// the first, is not evicted again before so much time is over; 0 for none.
+        loop_window: Duration = Duration::from_secs(900), mutable;
         /// The tasks of a host are unknown once it is down for so long.
         host_down_grace: Duration = Duration::from_secs(60), mutable;
         /// What queues share: available is the capacity of batch hosts less what

@@ -25,6 +25,7 @@ use stowplan_batch::{
     store,
     views::{self, JobDetail, JobFilter, JobSummary, TaskView},
 };
+use stowplan_ledger::Image;
 use stowplan_model::Uuid;
 use stowplan_scheduler::fields::FieldErrors;
 use utoipa::{OpenApi, ToSchema};
@@ -91,31 +92,57 @@ pub struct TaskList {
         ("queue" = Option<String>, Query, description = "Those of one queue."),
         ("namespace" = Option<String>, Query, description = "Those of one namespace."),
         ("name" = Option<String>, Query, description = "Those of one name."),
+        ("project" = Option<String>, Query, description = "Those of one project: another word \
+            for `namespace`."),
         ("phase" = Option<String>, Query, description = "Those in one phase."),
+        ("host" = Option<String>, Query, description = "Those with a task on one host."),
+        ("label" = Option<String>, Query, description = "Those with tasks of a label: `key`, or \
+            `key=value`.", example = "team=blue"),
     ),
     responses((status = 200, description = "A page of jobs.", body = JobList)))]
 pub async fn list(caller: Caller, request: HttpRequest) -> Result<HttpResponse, Failure> {
     caller.may("stowplan:jobs:list")?;
-    let phases: Vec<(&str, JobPhase)> =
-        JobPhase::ALL.iter().map(|phase| (phase.as_str(), *phase)).collect();
     let mut params = Params::of(&request)?;
-    let filter = JobFilter {
-        queue: params.text("queue"),
-        namespace: params.text("namespace"),
-        name: params.text("name"),
-        phase: params.word("phase", &phases),
-    };
+    let (filter, namespace) = (filter(&mut params), params.text("namespace"));
+    let project = params.text("project");
+    if let (Some(_), Some(project)) = (&namespace, &project) {
+        params.refuse("project", project, "nothing beside namespace: both are the same");
+    }
     let marker = params.uuid("marker");
     let limit = params.limit(caller.api().settings.load().api.max_limit);
     params.finish()?;
+    let filter = JobFilter { namespace: namespace.or(project), ..filter };
     let image = caller.api().ledger.image();
-    if let Some(marker) = marker.filter(|marker| image.batch.jobs.get(*marker).is_none()) {
-        let mut errors = FieldErrors::default();
-        errors.add("marker", &marker, "a job that exists");
-        return Err(BatchError::from(errors).into());
-    }
+    check_marker(&image, marker)?;
     let page = views::jobs(&image, &filter, marker, limit);
     Ok(json(StatusCode::OK, &JobList { jobs: page.jobs, next: page.next }))
+}
+
+/// Which jobs are looked for, queue and namespace apart from those of a queue.
+pub(super) fn filter(params: &mut Params) -> JobFilter {
+    let phases: Vec<(&str, JobPhase)> =
+        JobPhase::ALL.iter().map(|phase| (phase.as_str(), *phase)).collect();
+    let label = |text: String| match text.split_once('=') {
+        Some((key, value)) => (key.to_owned(), Some(value.to_owned())),
+        None => (text, None),
+    };
+    JobFilter {
+        queue: params.text("queue"),
+        name: params.text("name"),
+        phase: params.word("phase", &phases),
+        host: params.text("host"),
+        label: params.text("label").map(label),
+        ..JobFilter::default()
+    }
+}
+
+/// That the marker of a page is a job.
+pub(super) fn check_marker(image: &Image, marker: Option<Uuid>) -> Result<(), Failure> {
+    let unknown = marker.filter(|marker| image.batch.jobs.get(*marker).is_none());
+    let Some(marker) = unknown else { return Ok(()) };
+    let mut errors = FieldErrors::default();
+    errors.add("marker", &marker, "a job that exists");
+    Err(BatchError::from(errors).into())
 }
 
 /// Shows a job with its specification, its tasks by state, and why it stands

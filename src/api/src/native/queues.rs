@@ -235,7 +235,7 @@ async fn set(caller: Caller, name: String, state: QueueState) -> Result<HttpResp
 }
 
 fn shown(caller: &Caller, status: StatusCode, name: &str) -> Result<HttpResponse, Failure> {
-    let queue = views::queue(&caller.api().ledger.image(), &*caller.dims()?, name);
+    let queue = views::queue(&caller.api().ledger.image(), &caller.dims()?, name);
     let queue = queue.ok_or_else(|| BatchError::NoQueue(name.to_owned()))?;
     let tag = header::HeaderValue::from_str(&format!("\"{}\"", queue.generation));
     let mut response = json(status, &queue);

@@ -75,17 +75,15 @@ impl Commits for LedgerCommits {
         let (ledger, clock, send) = (self.ledger.clone(), self.clock.clone(), self.send.clone());
         let writes = self.writes.clone();
         self.under_way += 1;
+        let answer = Answer { statement: plan.statement, send, result: None };
         self.runtime.spawn(async move {
-            let statement = plan.statement;
             let id = writes.request_id.clone();
             let check = move |image: &Image| {
                 writes.epoch.check(image)?;
                 bind(image, &plan, writes.terms, &writes.request_id, clock())
             };
             let written = ledger.write::<_, (), BindRefusal>(&id, check).await;
-            let result = written.map_err(|error| refused(&ledger, error));
-            // Nobody waits any more when the cycle broke off; the commit stands.
-            let _ = send.send(Outcome { statement, result });
+            answer.give(written.map_err(|error| refused(&ledger, error)));
         });
     }
 
@@ -101,6 +99,29 @@ impl Commits for LedgerCommits {
         };
         self.refusals += usize::from(outcome.as_ref().is_some_and(|o| o.result.is_err()));
         outcome
+    }
+}
+
+/// What is to be said of one statement. It is said whatever becomes of the task
+/// that works it out: a session waits for every answer.
+struct Answer {
+    statement: u32,
+    send: Sender<Outcome>,
+    result: Option<Result<(), Refused>>,
+}
+
+impl Answer {
+    fn give(mut self, result: Result<(), Refused>) {
+        self.result = Some(result);
+    }
+}
+
+impl Drop for Answer {
+    fn drop(&mut self) {
+        let broken = || Err(Refused { reason: "the commit broke off".to_owned(), news: None });
+        let result = self.result.take().unwrap_or_else(broken);
+        // Nobody waits any more when the cycle broke off; the commit stands.
+        let _ = self.send.send(Outcome { statement: self.statement, result });
     }
 }
 

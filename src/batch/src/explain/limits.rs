@@ -29,7 +29,7 @@ pub struct QueueLimit {
 impl super::Inquiry<'_> {
     /// The limits of a queue and of those above it, but the root's.
     pub(super) fn limits(&self, name: &str) -> Vec<QueueLimit> {
-        let standing = Standing::of(self.image, &self.plant.load.dims);
+        let standing = self.standing();
         let mut limits = Vec::new();
         // The root is without a limit.
         for queue in standing.path(name).into_iter().filter(|name| *name != ROOT_QUEUE) {

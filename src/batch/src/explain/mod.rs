@@ -14,6 +14,7 @@ use crate::views::Standing;
 pub use hints::{RoleHint, TriedHost};
 pub use limits::QueueLimit;
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use stowplan_config::Settings;
 use stowplan_ledger::Image;
@@ -73,9 +74,15 @@ pub struct QueueExplanation {
     pub state: String,
     /// Its limits and those of the queues above it, by resource class.
     pub limits: Vec<QueueLimit>,
-    /// Its jobs that wait, in the order in which they are served.
+    /// Its jobs that wait, in the order in which they are served; of very many
+    /// the first 1000.
     pub waiting: Vec<JobExplanation>,
+    /// How many more wait.
+    pub more: usize,
 }
+
+/// Jobs of a queue that are explained one by one.
+const EXPLAINED: usize = 1000;
 
 /// Explains a queue; none when there is none of this name.
 ///
@@ -97,7 +104,8 @@ pub fn queue(
         queue: name.to_owned(),
         state: queue_state(image, name).to_owned(),
         limits: inquiry.limits(name),
-        waiting: (0..waiting.len()).map(explain).collect(),
+        waiting: (0..waiting.len().min(EXPLAINED)).map(explain).collect(),
+        more: waiting.len().saturating_sub(EXPLAINED),
     }))
 }
 
@@ -143,6 +151,8 @@ struct Inquiry<'a> {
     state: State,
     jobs: BTreeMap<Uuid, JobIx>,
     now: Micros,
+    /// How queues stand, once somebody asks: that looks at all jobs.
+    standing: OnceCell<Standing<'a>>,
 }
 
 impl<'a> Inquiry<'a> {
@@ -152,7 +162,11 @@ impl<'a> Inquiry<'a> {
         let state = load(image, &plant.load, &mut cache, now).state;
         plant.tiers.open(&state);
         let jobs = state.jobs().map(|job| (state[job].uuid, job)).collect();
-        Ok(Self { image, plant, state, jobs, now })
+        Ok(Self { image, plant, state, jobs, now, standing: OnceCell::new() })
+    }
+
+    fn standing(&self) -> &Standing<'a> {
+        self.standing.get_or_init(|| Standing::of(self.image, self.plant.load.dims.clone()))
     }
 
     fn tiers(&self) -> &Tiers {
@@ -235,14 +249,14 @@ impl<'a> Inquiry<'a> {
 
     /// What the limits of its queues and the quota of its project leave.
     fn add_limits(&self, row: &JobRow, spec: &JobSpec, phase: JobPhase, reasons: &mut Vec<Reason>) {
-        let standing = Standing::of(self.image, &self.plant.load.dims);
+        let standing = self.standing();
         let asked = match phase {
             JobPhase::Pending => spec.min_resources.clone().unwrap_or_default(),
             _ => self.next_task(row, spec),
         };
         let admitted = phase == JobPhase::Pending;
         let texts =
-            limits::shortfalls(&standing, &self.plant.load.dims, &row.queue, &asked, admitted);
+            limits::shortfalls(standing, &self.plant.load.dims, &row.queue, &asked, admitted);
         reasons.extend(texts.into_iter().map(|text| Reason::new("queue_limit", text)));
         let enforced = self.tiers().names().any(|plugin| plugin == RESOURCE_QUOTA);
         if enforced && let Ok(quota) = quota(self.image, &row.namespace) {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The sum of the first `min_available` tasks by priority; the minima of roles
 /// come first, where their sum is no larger.
-pub(super) fn of(
+pub(crate) fn of(
     tasks: &[RoleSpec],
     min_available: u32,
     minima: &BTreeMap<String, u32>,

@@ -3,7 +3,7 @@
 mod budget;
 mod check;
 mod later;
-mod least;
+pub(crate) mod least;
 mod names;
 mod notes;
 mod queue;

@@ -3,10 +3,10 @@
 use super::detail::{Cause, TaskDetail};
 use super::hints::Allowed;
 use super::phases::{Draft, is_final, state_of};
-use super::submit::task_uuid;
+use super::submit::{check_queue, task_uuid};
 use crate::error::BatchError;
 use crate::life::{JobPhase, TaskState};
-use crate::spec::{JobSpec, RoleSpec};
+use crate::spec::{JobSpec, RoleSpec, least};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -105,9 +105,13 @@ pub fn resume(image: &Image, job: Uuid, now: Micros) -> Result<(Change, ()), Bat
 /// ended too. What runs has to leave first.
 ///
 /// # Errors
-/// No such job, or one that cannot be read.
+/// No such job, one that cannot be read, or one that has ended and whose queue
+/// takes no jobs any more.
 pub fn requeue(image: &Image, job: Uuid, now: Micros) -> Result<(Change, ()), BatchError> {
     let row = find(image, job)?;
+    if is_final(&row.phase) {
+        check_queue(image, &row.queue, &row.namespace)?;
+    }
     let spec = read(row)?;
     let mut draft = Draft::new(image, now);
     draft.restart(row.id, &spec, None, Cause::Requeued);
@@ -250,7 +254,10 @@ impl Draft<'_> {
 fn updated(before: &JobSpec, update: &JobUpdate, most_tasks: u64) -> Result<JobSpec, FieldErrors> {
     let mut errors = FieldErrors::default();
     let mut spec = before.clone();
-    spec.priority = update.priority.unwrap_or(before.priority);
+    if let Some(priority) = update.priority {
+        // It is not that of a class any more.
+        (spec.priority, spec.priority_class) = (priority, None);
+    }
     for (place, wanted) in update.tasks.iter().enumerate() {
         let Some(role) = spec.tasks.iter_mut().find(|role| role.role == wanted.role) else {
             errors.add(format!("tasks[{place}].role"), &wanted.role, "a role of the job");
@@ -281,6 +288,11 @@ fn updated(before: &JobSpec, update: &JobUpdate, most_tasks: u64) -> Result<JobS
     match u32::try_from(min).ok().filter(|min| u64::from(*min) <= count) {
         Some(min) => spec.min_available = min,
         None => errors.add("min_available", &min, format!("0 to {count}, the number of tasks")),
+    }
+    // What its least part asks for follows, unless its owner said it himself.
+    let least = |spec: &JobSpec| least::of(&spec.tasks, spec.min_available, &spec.min_task_member);
+    if before.min_resources == Some(least(before)) {
+        spec.min_resources = Some(least(&spec));
     }
     errors.into_result(spec)
 }

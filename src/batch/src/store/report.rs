@@ -10,6 +10,9 @@ use stowplan_ledger::{Change, Image};
 use stowplan_model::{Micros, Uuid};
 use utoipa::ToSchema;
 
+/// Characters of a message that are kept.
+const MAX_MESSAGE: usize = 1000;
+
 /// What an executor can say of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum ReportedState {
@@ -36,7 +39,8 @@ pub struct TaskReport {
     /// Exit code of a task that ended.
     #[serde(default)]
     pub exit_code: Option<i64>,
-    /// Anything else there is to say.
+    /// Anything else there is to say; no more than 1000 characters of it are
+    /// kept.
     #[serde(default)]
     pub message: Option<String>,
 }
@@ -133,7 +137,7 @@ fn moved(draft: &mut Draft<'_>, task: TaskRow, step: Step, report: &TaskReport) 
     let mut detail = TaskDetail::of(&task);
     if step == Step::Starts {
         detail.started = detail.started.or(Some(draft.now));
-        let (state, reason) = (TaskState::Running.as_str().to_owned(), report.message.clone());
+        let (state, reason) = (TaskState::Running.as_str().to_owned(), message(report));
         return TaskRow { state, reason, detail: detail.value(), ..task };
     }
     let reason = Some(words(draft.image, &task, report)).filter(|words| !words.is_empty());
@@ -158,13 +162,18 @@ fn moved(draft: &mut Draft<'_>, task: TaskRow, step: Step, report: &TaskReport) 
     }
 }
 
+/// What is kept of a report's message: the ledger has room for so much.
+fn message(report: &TaskReport) -> Option<String> {
+    report.message.as_ref().map(|text| text.chars().take(MAX_MESSAGE).collect())
+}
+
 /// What there is to say of a task that has left its host.
 fn words(image: &Image, task: &TaskRow, report: &TaskReport) -> String {
     let cause = TaskDetail::of(task).leaving.map(|leaving| leaving.cause.text().to_owned());
     let place = task.host.and_then(|uuid| image.hosts.get(uuid));
     let parts = [
         report.exit_code.map(|code| format!("exit code {code}")),
-        report.message.clone(),
+        message(report),
         cause,
         place.map(|host| format!("on {}", host.row.node)),
     ];

@@ -3,7 +3,8 @@
 use crate::error::BatchError;
 use crate::life::{JobPhase, TaskState};
 use crate::spec::{JobSpec, QueueSpec};
-use stowplan_ledger::rows::{JobRow, TaskRow};
+use std::sync::Arc;
+use stowplan_ledger::rows::{JobRow, QueueRow, TaskRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
 
@@ -95,7 +96,8 @@ pub fn submit(
     Ok((change, submission.uuid))
 }
 
-fn check_queue(image: &Image, name: &str, namespace: &str) -> Result<(), BatchError> {
+/// That a queue takes jobs of a namespace.
+pub(super) fn check_queue(image: &Image, name: &str, namespace: &str) -> Result<(), BatchError> {
     let queue = image.batch.queue(name).ok_or_else(|| BatchError::UnknownQueue(name.to_owned()))?;
     let refused = |why: &str| {
         Err(BatchError::QueueTakesNoJobs { queue: name.to_owned(), why: why.to_owned() })
@@ -103,7 +105,8 @@ fn check_queue(image: &Image, name: &str, namespace: &str) -> Result<(), BatchEr
     if !super::is_open(image, name) {
         return refused(&format!("it is {}", super::queue_state(image, name)));
     }
-    if name == super::ROOT_QUEUE || super::Tree::of(image).children(name).next().is_some() {
+    let is_below = |row: &Arc<QueueRow>| row.spec.get("parent").is_some_and(|it| it == name);
+    if name == super::ROOT_QUEUE || image.batch.queues().any(is_below) {
         return refused("only queues without others below them do");
     }
     if !QueueSpec::read(&queue.spec).admits(namespace) {

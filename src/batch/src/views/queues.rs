@@ -6,6 +6,7 @@ use crate::spec::{JobSpec, QueueSpec, units};
 use crate::store::{ROOT_QUEUE, Tree, has_place, open_jobs, physical};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use stowplan_ledger::Image;
 use stowplan_ledger::rows::{JobRow, QueueRow};
 use stowplan_model::Micros;
@@ -57,7 +58,7 @@ pub struct QueueStatus {
 /// How all queues of an image stand.
 pub struct Standing<'a> {
     image: &'a Image,
-    dims: &'a Dims,
+    dims: Arc<Dims>,
     tree: Tree,
     held: BTreeMap<String, Held>,
     limits: BTreeMap<String, Limits>,
@@ -83,7 +84,7 @@ pub struct Limits {
 impl<'a> Standing<'a> {
     /// Looks at all jobs that have not ended, and their tasks.
     #[must_use]
-    pub fn of(image: &'a Image, dims: &'a Dims) -> Self {
+    pub fn of(image: &'a Image, dims: Arc<Dims>) -> Self {
         let mut standing = Self {
             image,
             dims,
@@ -94,7 +95,7 @@ impl<'a> Standing<'a> {
         for job in open_jobs(image) {
             standing.count(job);
         }
-        let total = physical(image, dims);
+        let total = physical(image, &standing.dims);
         standing.limit(ROOT_QUEUE, total.clone(), total);
         standing
     }
@@ -104,7 +105,7 @@ impl<'a> Standing<'a> {
         let spec = JobSpec::read(&job.spec).ok();
         let allocated = spec
             .as_ref()
-            .map_or_else(Amounts::new, |spec| allocated(self.image, job, spec, self.dims));
+            .map_or_else(Amounts::new, |spec| allocated(self.image, job, spec, &self.dims));
         let mut inqueue = Amounts::new();
         let admitted = matches!(phase, JobPhase::Inqueue | JobPhase::Running | JobPhase::Unknown);
         let needs = spec.as_ref().and_then(|spec| spec.min_resources.as_ref());
@@ -128,14 +129,14 @@ impl<'a> Standing<'a> {
         let children: Vec<String> = self.tree.children(name).map(str::to_owned).collect();
         let mut promised = Amounts::new();
         for spec in children.iter().filter_map(|child| self.tree.spec(child)) {
-            promised.add(&units(&spec.guarantee.resource, self.dims));
+            promised.add(&units(&spec.guarantee.resource, &self.dims));
         }
         let mut below = Vec::new();
         for child in children {
             let Some(spec) = self.tree.spec(&child) else { continue };
-            let own = units(&spec.guarantee.resource, self.dims);
-            let capability = units(&spec.capability, self.dims);
-            let wanted = units(&spec.deserved, self.dims);
+            let own = units(&spec.guarantee.resource, &self.dims);
+            let capability = units(&spec.capability, &self.dims);
+            let wanted = units(&spec.deserved, &self.dims);
             let (mut real, mut share) = (Amounts::new(), Amounts::new());
             for (at, dim) in self.dims.iter() {
                 let left = (real_capability.get(at) - promised.get(at)).max(0) + own.get(at);
@@ -245,14 +246,14 @@ fn allocated(image: &Image, job: &JobRow, spec: &JobSpec, dims: &Dims) -> Amount
 
 /// A queue.
 #[must_use]
-pub fn queue(image: &Image, dims: &Dims, name: &str) -> Option<QueueView> {
+pub fn queue(image: &Image, dims: &Arc<Dims>, name: &str) -> Option<QueueView> {
     let row = image.batch.queue(name)?;
-    Some(Standing::of(image, dims).view(row))
+    Some(Standing::of(image, dims.clone()).view(row))
 }
 
 /// All queues, in order of their names.
 #[must_use]
-pub fn queues(image: &Image, dims: &Dims) -> Vec<QueueView> {
-    let standing = Standing::of(image, dims);
+pub fn queues(image: &Image, dims: &Arc<Dims>) -> Vec<QueueView> {
+    let standing = Standing::of(image, dims.clone());
     image.batch.queues().map(|row| standing.view(row)).collect()
 }

@@ -5,6 +5,7 @@
 mod cloud;
 mod evictions;
 mod export;
+mod fates;
 mod hints;
 mod life;
 mod limits;

@@ -3,7 +3,8 @@
 use crate::cloud::Cloud;
 use stowplan_batch::life::{JobPhase, TaskState};
 use stowplan_batch::store::{
-    ReportedState, TaskReport, fence, read_update, requeue, resume, suspend, update_job,
+    ReportedState, TaskReport, delete_queue, fence, read_update, requeue, resume, suspend,
+    update_job,
 };
 use stowplan_batch::views::TaskView;
 use stowplan_model::Uuid;
@@ -200,4 +201,64 @@ async fn a_fenced_host_gives_its_tasks_back() {
     assert!(cloud.tasks(job).iter().all(|task| task.attempt == 2));
     assert_eq!(say(&cloud, &before[0], ReportedState::Released).await, 409, "of another attempt");
     cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_job_needs_at_least_follows_its_minimum() {
+    let cloud = Cloud::new().await;
+    cloud.host("a", 4, 1.0).await;
+    let job = r#""tasks": [{"role": "w", "count": 5, "requests": {"cpu": 1}}]"#;
+    let all = cloud.submit(&format!("{{{job}}}")).await;
+    let said = cloud
+        .submit(&format!(r#"{{"min_resources": {{"cpu": 5}}, "min_available": 4, {job}}}"#))
+        .await;
+    let change = async |job, body: &str| {
+        let (update, now) = (read_update(body.as_bytes()).unwrap(), cloud.now());
+        cloud.act(move |image| update_job(image, job, &update, 1000, now)).await.unwrap();
+        cloud.job(job).spec.unwrap()
+    };
+    assert_eq!(cloud.cycle().await.binds, 0, "no more than 4 fit");
+    for job in [all, said] {
+        let spec = change(job, r#"{"min_available": 3, "priority": 4}"#).await;
+        let cpus = if job == all { 3 } else { 5 };
+        assert_eq!(spec.min_resources.unwrap()["VCPU"], cpus, "the owner's own word stays");
+    }
+    cloud.cycle().await;
+    assert_eq!(cloud.states(all).get("Bound"), Some(&4));
+    cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_has_ended_goes_back_into_an_open_queue_only() {
+    let cloud = Cloud::new().await;
+    cloud.host("a", 4, 1.0).await;
+    cloud.queue(r#"{"name": "gone"}"#).await.unwrap();
+    let job = cloud.submit(r#"{"queue": "gone", "tasks": [{"requests": {"cpu": 1}}]}"#).await;
+    cloud.cycle().await;
+    cloud.report_all(job, ReportedState::Succeeded).await;
+    let now = cloud.now();
+    cloud.act(|image| delete_queue(image, "gone")).await.unwrap();
+    let refusal = cloud.act(move |image| requeue(image, job, now)).await.unwrap_err();
+    assert_eq!(refusal.to_string(), "queue is \"gone\": expected the name of a queue that exists");
+    cloud.queue(r#"{"name": "gone"}"#).await.unwrap();
+    cloud.act(move |image| requeue(image, job, now)).await.unwrap();
+    assert_eq!(cloud.cycle().await.binds, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_long_message_the_beginning_is_kept() {
+    let cloud = Cloud::new().await;
+    cloud.host("a", 4, 1.0).await;
+    let job = cloud.submit(r#"{"tasks": [{"requests": {"cpu": 1}}]}"#).await;
+    cloud.cycle().await;
+    let task = &cloud.tasks(job)[0];
+    let report = TaskReport {
+        task: task.id,
+        attempt: task.attempt,
+        state: ReportedState::Running,
+        exit_code: None,
+        message: Some("\u{e9}".repeat(100_000)),
+    };
+    assert_eq!(cloud.task_reports(vec![report]).await[0].status, 200);
+    assert_eq!(cloud.tasks(job)[0].reason.as_ref().unwrap().chars().count(), 1000);
 }

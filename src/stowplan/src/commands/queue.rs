@@ -143,7 +143,9 @@ impl Queue {
             Command::Drain(it) => verb(&it, "drain")?,
             Command::Delete(it) => {
                 it.asked.send("DELETE", &path(&it.queue), &Value::Null)?;
-                outln!("queue {} is gone", it.queue);
+                print(&json!({"name": it.queue}), it.asked.format, |_| {
+                    outln!("queue {} is gone", it.queue);
+                });
             }
             Command::Explain(it) => {
                 let answer = it.asked.get(&format!("{}/explain", path(&it.queue)))?;

@@ -73,12 +73,10 @@ impl Plugin for Drf {
 
     fn open(&mut self, state: &State) {
         self.total = state.total();
-        self.held = vec![Amounts::new(); state.job_count()];
+        // What tasks were promised in earlier cycles counts, too.
+        self.held = held_by_jobs(state);
         self.shares = vec![0.0; self.held.len()];
-        for job in state.jobs() {
-            self.held[job.index()].clone_from(&state[job].allocated);
-            self.refresh(job);
-        }
+        state.jobs().for_each(|job| self.refresh(job));
         self.tree = self.hierarchy.then(|| Tree::new(state, &self.total));
     }
 

@@ -1,6 +1,7 @@
 //! Dominant shares along a tree of weights.
 
 use crate::amounts::{Amounts, DimIx};
+use crate::plugins::quota::held_by_jobs;
 use crate::session::{JobIx, QueueIx, State};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -49,12 +50,13 @@ impl Tree {
             total: total.clone(),
             allocated: Amounts::new(),
         };
+        let held = held_by_jobs(state);
         for job in state.jobs() {
-            let at = &state[job];
+            let (at, held) = (&state[job], &held[job.index()]);
             let mut request = Amounts::new();
             at.tasks.iter().for_each(|task| request.add(&state.shape_of(*task).request));
-            tree.allocated.add(&at.allocated);
-            let leaf = Leaf { request, held: at.allocated.clone() };
+            tree.allocated.add(held);
+            let leaf = Leaf { request, held: held.clone() };
             let above = tree.place(state, at.queue);
             let place = tree.nodes.len();
             tree.nodes.push(Node { weight: 1.0, leaf: Some(leaf), ..Node::default() });

@@ -85,6 +85,12 @@ struct List {
     /// Those in one phase.
     #[arg(long)]
     phase: Option<String>,
+    /// Those with a task on one host.
+    #[arg(long)]
+    host: Option<String>,
+    /// Those with tasks of a label: key, or key=value.
+    #[arg(long)]
+    label: Option<String>,
     /// No more than so many.
     #[arg(long, default_value_t = 1000)]
     limit: usize,
@@ -155,6 +161,8 @@ impl List {
             ("namespace", &self.namespace),
             ("name", &self.name),
             ("phase", &self.phase),
+            ("host", &self.host),
+            ("label", &self.label),
         ] {
             if let Some(value) = value {
                 query.push_str(&format!("&{key}={}", part(value)));

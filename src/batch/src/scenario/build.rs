@@ -37,8 +37,7 @@ pub(super) fn state(cluster: &Cluster, settings: &Settings) -> Result<State, Bat
     let mut nodes: Vec<&NodeInput> = cluster.nodes.iter().collect();
     nodes.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let held = Amounts::new();
-    let mut builder =
-        Builder { state, dims, cluster, nodes, held, labels_matter, queues_differ };
+    let mut builder = Builder { state, dims, cluster, nodes, held, labels_matter, queues_differ };
     builder.shard();
     builder.quotas()?;
     for queue in &cluster.queues {
@@ -120,7 +119,7 @@ impl Builder<'_> {
             self.state.quotas.push(Quota {
                 project: input.namespace.clone(),
                 hard: self.limits(&of("hard"), &input.hard)?,
-                used: Some(used),
+                used: (!input.counts_tasks).then_some(used),
             });
         }
         Ok(())

@@ -149,6 +149,10 @@ pub(super) struct QuotaInput {
     /// not count.
     #[serde(default)]
     pub(super) used: AmountsInput,
+    /// Whether the tasks of its jobs count, and what admitted jobs still need:
+    /// then `used` does not.
+    #[serde(default)]
+    pub(super) counts_tasks: bool,
 }
 
 const fn one() -> i64 {

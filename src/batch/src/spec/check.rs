@@ -108,7 +108,7 @@ pub fn check(
     notes::check_job(&mut errors, &request.annotations, &roles);
     let run_limit_s = number(&mut errors, "run_limit_s", request.run_limit_s, 1);
     let ttl = number(&mut errors, "ttl_after_finished_s", request.ttl_after_finished_s, 0);
-    let hint = Hinted::check(&mut errors, request.hint.as_ref(), &request.annotations).hint;
+    let hint = Hinted::check(&mut errors, "", request.hint.as_ref(), &request.annotations).hint;
     errors.into_result(JobSpec {
         user: user.to_owned(),
         priority: request.priority.or(class.map(|class| class.value)).unwrap_or(0),
@@ -166,7 +166,8 @@ fn check_role(
     let count = request.count.unwrap_or(1);
     let whole = u32::try_from(count).ok().filter(|count| *count >= 1);
     errors.require(whole.is_some(), format!("{place}.count"), &count, "1 or more");
-    request.hint.iter().for_each(|hint| hint.check(errors, &format!("{place}.hint")));
+    let inside = format!("{place}.");
+    let hint = Hinted::check(errors, &inside, request.hint.as_ref(), &request.annotations).hint;
     let mut charged = charged(errors, &format!("{place}.requests"), &request.requests, dims);
     charged.insert(TASK_CLASS.to_owned(), 1);
     notes::check_role(errors, place, &request.annotations, &request.labels);
@@ -182,7 +183,7 @@ fn check_role(
         annotations: request.annotations.clone(),
         node_selector: request.node_selector.clone(),
         tolerations: request.tolerations.clone(),
-        hint: request.hint.clone(),
+        hint: hint.map(SchedulingHint::from),
     }
 }
 

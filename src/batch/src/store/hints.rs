@@ -39,8 +39,10 @@ impl<'a> Allowed<'a> {
 /// form, and that they name hosts that do not exist.
 #[must_use]
 pub fn hint_warnings(image: &Image, spec: &JobSpec) -> Vec<String> {
-    let old = from_annotations(&spec.annotations).ok().flatten().and_then(|found| found.warning());
-    let mut warnings: Vec<String> = old.into_iter().collect();
+    let annotations =
+        std::iter::once(&spec.annotations).chain(spec.tasks.iter().map(|role| &role.annotations));
+    let old = annotations.filter_map(|texts| from_annotations(texts).ok()??.warning());
+    let mut warnings: Vec<String> = old.take(1).collect();
     let roles = spec.tasks.iter().filter_map(|role| role.hint.as_ref());
     let mut unknown: Vec<String> = Vec::new();
     for hint in spec.hint.iter().chain(roles) {

@@ -184,6 +184,10 @@ async fn hints_are_checked_and_read_from_annotations() {
     let job = cloud.submit(old).await;
     let [warning] = cloud.job(job).warnings.try_into().unwrap();
     assert!(warning.contains("is deprecated: use internal.scheduling.koordinator.sh/"));
+    let of_role = r#"{"tasks": [{"annotations": {"internal.scheduling.koordinator.sh/scheduling-hint":
+        "{\"nodeNames\": [\"a\"]}"}}]}"#;
+    let spec = checked(of_role).unwrap();
+    assert_eq!(spec.tasks[0].hint.as_ref().unwrap().node_names, ["a"]);
     for (body, part) in [
         (
             r#"{"annotations": {"internal.scheduling.koordinator.sh/scheduling-hint": "{"},
@@ -195,6 +199,11 @@ async fn hints_are_checked_and_read_from_annotations() {
             r#"{"annotations": {"internal.scheduling.koordinator.sh/scheduling-hint": "{}"},
                 "hint": {"nodeNames": ["a"]}, "tasks": [{}]}"#,
             "expected nothing, as annotations.internal.scheduling.koordinator.sh/scheduling-hint",
+        ),
+        (
+            r#"{"tasks": [{"annotations": {"internal.scheduling.koordinator.sh/scheduling-hint":
+                "[]"}}]}"#,
+            "tasks[0].annotations.internal.scheduling.koordinator.sh/scheduling-hint is \"[]\"",
         ),
         (r#"{"tasks": [{"hint": {"nodeNames": [""]}}]}"#, "tasks[0].hint.nodeNames[0] is \"\""),
         (r#"{"tasks": [{"hint": {"nodeName": []}}]}"#, "tasks[0].hint.nodeName"),

@@ -106,7 +106,7 @@ impl Order {
                 "a whole number of at least 1",
             );
         }
-        let hint = Hinted::check(&mut errors, asked.hint.as_ref(), &asked.annotations);
+        let hint = Hinted::check(&mut errors, "", asked.hint.as_ref(), &asked.annotations);
         let project = asked.project_id.as_deref().unwrap_or(caller.0).to_owned();
         let user = asked.user_id.as_deref().unwrap_or(caller.1).to_owned();
         errors.require_text("project_id", &project, MAX_TEXT);

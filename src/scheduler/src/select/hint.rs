@@ -98,10 +98,12 @@ pub struct Hinted {
 }
 
 impl Hinted {
-    /// The hint of a request or of a job, whichever way it came: in its field
-    /// `hint` or as an annotation, not both. What is wrong goes to `errors`.
+    /// The hint of a request, a job or a role, whichever way it came: in its
+    /// field `hint` or as an annotation, not both. What is wrong goes to
+    /// `errors`, with `place` before the names of fields.
     pub fn check(
         errors: &mut FieldErrors,
+        place: &str,
         asked: Option<&SchedulingHint>,
         annotations: &BTreeMap<String, String>,
     ) -> Self {
@@ -109,31 +111,32 @@ impl Hinted {
             Ok(found) => found,
             Err(error) => {
                 let expected = format!("a scheduling hint as a JSON object ({})", error.error);
-                errors.add(annotation(error.key), &error.value, expected);
+                errors.add(annotation(place, error.key), &error.value, expected);
                 return Self::default();
             }
         };
         let Some(found) = found else {
-            asked.iter().for_each(|hint| hint.check(errors, "hint"));
+            let field = format!("{place}hint");
+            asked.iter().for_each(|hint| hint.check(errors, &field));
             return Self { hint: asked.cloned().map(Hint::from), warning: None };
         };
-        let place = annotation(found.key);
+        let annotation = annotation(place, found.key);
         errors.require(
             asked.is_none(),
-            "hint",
+            format!("{place}hint"),
             &asked,
-            format!("nothing, as {place} holds a hint"),
+            format!("nothing, as {annotation} holds a hint"),
         );
         let warning = found.warning();
         let hint = SchedulingHint::from(found.hint);
-        hint.check(errors, &place);
+        hint.check(errors, &annotation);
         Self { warning, hint: Some(hint.into()) }
     }
 }
 
 /// The place of an annotation in the body.
-fn annotation(key: &str) -> String {
-    format!("annotations.{key}")
+fn annotation(place: &str, key: &str) -> String {
+    format!("{place}annotations.{key}")
 }
 
 /// Names of a server's hint that count for nothing, in sentences.

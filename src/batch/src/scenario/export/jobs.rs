@@ -1,7 +1,7 @@
 //! Jobs and their tasks.
 
 use super::{Exported, seconds};
-use crate::session::{JobIx, Spread, Status, TaskIx, TaskTerm, Wishes};
+use crate::session::{BUDGET_KEYS, Budget, JobIx, Spread, Status, TaskIx, TaskTerm, Wishes};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use stowplan_engine::HostView;
@@ -27,12 +27,15 @@ impl Exported<'_> {
             .iter()
             .filter_map(|role| Some((role.name.clone(), json!(role.min?))))
             .collect();
-        // Hints are those of tasks: they may have been changed since.
-        let annotations: BTreeMap<_, _> = at
-            .annotations
-            .iter()
-            .filter(|(key, _)| ![KEY, DEPRECATED_KEY].contains(&key.as_str()))
-            .collect();
+        let mut annotations = without_hints(&at.annotations);
+        if let Some(budget) = at.budget {
+            annotations.retain(|key, _| !BUDGET_KEYS.contains(&key.as_str()));
+            let (key, count) = match budget {
+                Budget::MinAvailable(count) => (BUDGET_KEYS[0], count),
+                Budget::MaxUnavailable(count) => (BUDGET_KEYS[1], count),
+            };
+            annotations.insert(key.to_owned(), count.to_string());
+        }
         json!({
             "name": name,
             "namespace": namespace,
@@ -79,6 +82,8 @@ impl Exported<'_> {
             "priority": at.priority,
             "preemptable": at.preemptable,
             "preemption_policy": if at.may_preempt { "PreemptLowerPriority" } else { "Never" },
+            "annotations": without_hints(&at.notes),
+            "started": at.started.map(seconds),
             "node_selector": *shape.node_selector,
             "tolerations": *shape.tolerations,
             "hint": shape.hint.as_deref(),
@@ -89,6 +94,14 @@ impl Exported<'_> {
         }
         told
     }
+}
+
+/// Annotations without hints: those are of tasks, and may have been changed
+/// since.
+fn without_hints(annotations: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut kept = annotations.clone();
+    kept.retain(|key, _| ![KEY, DEPRECATED_KEY].contains(&key.as_str()));
+    kept
 }
 
 /// The class of a priority.

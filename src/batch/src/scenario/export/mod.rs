@@ -8,10 +8,10 @@
 mod hosts;
 mod jobs;
 
-use crate::amounts::{Amounts, Dims};
+use crate::amounts::{Amounts, DimIx, Dims};
 use crate::driver::{Plant, PlantFault};
 use crate::plugins::completed;
-use crate::session::{Queue, State};
+use crate::session::{Queue, Quota, State};
 use crate::store::{SpecCache, load};
 use serde_json::{Map, Value, json};
 use stowplan_config::{BatchTotal, Settings};
@@ -39,6 +39,7 @@ pub fn export(image: &Image, settings: &Settings, now: Micros) -> Result<Value, 
         },
         "nodes": exported.nodes(),
         "queues": exported.queues(),
+        "resource_quotas": exported.quotas(),
         "priority_classes": classes,
         "jobs": jobs,
         "tasks_without_job": exported.strays(),
@@ -56,11 +57,7 @@ impl Exported<'_> {
         self.texts(self.state.world.dims(), amounts.iter())
     }
 
-    fn texts(
-        &self,
-        dims: &Dims,
-        amounts: impl Iterator<Item = (crate::amounts::DimIx, i64)>,
-    ) -> Value {
+    fn texts(&self, dims: &Dims, amounts: impl Iterator<Item = (DimIx, i64)>) -> Value {
         let text = |(dim, amount)| {
             let quantity = dims.quantum(dim).times(amount);
             (dims.name(dim).to_owned(), Value::String(quantity.to_string()))
@@ -87,7 +84,30 @@ impl Exported<'_> {
             "state": if queue.open { "Open" } else { "Closed" },
             "hierarchy": queue.hierarchy,
             "hierarchy_weights": queue.hierarchy_weights,
+            "affinity": queue.groups.as_deref(),
+            "node_group_limits": queue
+                .group_limits
+                .iter()
+                .map(|(group, limits)| (group.clone(), self.limits(limits)))
+                .collect::<Map<_, _>>(),
         })
+    }
+
+    fn limits(&self, limits: &[(DimIx, i64)]) -> Value {
+        self.texts(self.state.world.dims(), limits.iter().copied())
+    }
+
+    fn quotas(&self) -> Vec<Value> {
+        let one = |quota: &Quota| {
+            let used = quota.used.as_ref();
+            json!({
+                "namespace": quota.project,
+                "hard": self.limits(&quota.hard),
+                "used": used.map_or_else(|| json!({}), |used| self.amounts(used)),
+                "counts_tasks": used.is_none(),
+            })
+        };
+        self.state.quotas.iter().map(one).collect()
     }
 }
 

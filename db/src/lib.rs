@@ -16,6 +16,7 @@ mod hold;
 mod link;
 mod literal;
 mod migration;
+pub mod peer;
 mod schema;
 mod script;
 mod spec;

@@ -351,6 +351,7 @@ mod tests {
             bus: None,
             shadow: None,
             batch: Arc::default(),
+            nova: None,
         };
         Data::new(Shared::new(api).unwrap())
     }

@@ -9,6 +9,7 @@ use actix_web::{
 use serde::Serialize;
 use std::collections::BTreeMap;
 use stowplan_bus::{Counter, Link, Status};
+use stowplan_scheduler::nova::{self, Database, DatabaseState};
 use utoipa::ToSchema;
 
 /// How the service is.
@@ -30,6 +31,8 @@ pub struct Readiness {
     pub reason: Option<String>,
     /// The message bus.
     pub bus: Bus,
+    /// Nova's databases.
+    pub nova: Nova,
 }
 
 /// How the message bus is.
@@ -65,6 +68,31 @@ impl Bus {
     }
 }
 
+/// How the reading of Nova's databases goes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Nova {
+    /// `off` without `[nova] api_database` and `cell_databases`; else the state of the
+    /// database that is worst off: `following`, `connecting`, `away`.
+    pub state: &'static str,
+    /// The databases by their names: `api`, and those of the cells.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub databases: BTreeMap<String, Database>,
+}
+
+impl Nova {
+    fn of(status: Option<&nova::Status>) -> Self {
+        let Some(status) = status else {
+            return Self { state: "off", databases: BTreeMap::new() };
+        };
+        let state = match status.worst() {
+            Some(DatabaseState::Following) => "following",
+            Some(DatabaseState::Away) => "away",
+            Some(DatabaseState::Connecting) | None => "connecting",
+        };
+        Self { state, databases: BTreeMap::clone(&status.databases()) }
+    }
+}
+
 pub(crate) fn routes(config: &mut ServiceConfig) {
     config
         .service(resource("/healthz", [(Method::GET, web::route().to(healthz))]))
@@ -80,7 +108,7 @@ pub async fn healthz() -> HttpResponse {
 
 /// The image is loaded and requests are served. While the database takes no
 /// writes, reads are answered all the same; while the message bus is away, calls
-/// over REST are.
+/// over REST are; while one of Nova's databases is, what was read of it stands.
 #[utoipa::path(get, path = "/readyz", tag = "probes", security(()),
     responses((status = 200, description = "Requests are served.", body = Readiness)))]
 pub async fn readyz(shared: Data<Shared>) -> HttpResponse {
@@ -92,5 +120,6 @@ pub async fn readyz(shared: Data<Shared>) -> HttpResponse {
         seq: ledger.image().seq(),
         reason,
         bus: Bus::of(shared.api.bus.as_deref()),
+        nova: Nova::of(shared.api.nova.as_deref()),
     })
 }

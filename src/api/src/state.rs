@@ -33,6 +33,8 @@ pub struct ApiState {
     pub shadow: Option<Arc<stowplan_bus::Comparisons>>,
     /// What batch cycles have done.
     pub batch: Arc<stowplan_batch::CycleFigures>,
+    /// How the reading of Nova's databases goes; none where none are read.
+    pub nova: Option<Arc<stowplan_scheduler::nova::Status>>,
 }
 
 /// The same with what this crate makes of it, shared by all workers.

@@ -30,6 +30,14 @@ impl Ledger {
         self.touch(move |image| hosts.iter().for_each(|host| image.heard(host, when)))
     }
 
+    /// The same, each at a time of its own.
+    ///
+    /// # Errors
+    /// As [`Ledger::heard`].
+    pub fn heard_each(&self, hosts: Vec<(String, Micros)>) -> Result<(), Unavailable> {
+        self.touch(move |image| hosts.iter().for_each(|(host, when)| image.heard(host, *when)))
+    }
+
     /// Writes what has moved since `flushed` to the database, and notes it
     /// there.
     ///

@@ -140,6 +140,8 @@ pub enum HostSource {
     Rest,
     /// The message bus.
     Bus,
+    /// Nova's own databases.
+    NovaDb,
 }
 
 /// Who writes the inventory of a host's root provider.

@@ -36,18 +36,19 @@ impl ImageMeta {
     /// hold anything.
     #[must_use]
     pub fn known(&self) -> Self {
-        let is_known = |name: &str| {
-            name == ADAPTER_TYPE
-                || name.starts_with("trait:")
-                || RENAMED.iter().any(|(old, _)| *old == name)
-                || property(name).is_some()
-        };
-        let known = self.properties.iter().filter(|(name, _)| is_known(name));
+        let is_read = |name: &str| name.starts_with("trait:") || is_known(name);
+        let known = self.properties.iter().filter(|(name, _)| is_read(name));
         Self {
             properties: known.map(|(name, value)| (name.clone(), value.clone())).collect(),
             ..self.clone()
         }
     }
+}
+
+/// Whether a name, older ones included, is that of a property that Nova knows.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    name == ADAPTER_TYPE || RENAMED.iter().any(|(old, _)| *old == name) || property(name).is_some()
 }
 
 /// An older name that stands for two properties.

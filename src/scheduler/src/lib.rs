@@ -15,6 +15,7 @@ pub mod facts;
 pub mod fields;
 pub mod groups;
 pub mod hosts;
+pub mod nova;
 pub mod scenario;
 pub mod select;
 pub mod snapshot;

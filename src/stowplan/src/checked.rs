@@ -1,6 +1,7 @@
 //! The configuration, with what the rooms themselves say of it: what passes here
 //! is what `serve` starts with.
 
+use crate::follow;
 use stowplan_api::PolicySource;
 use stowplan_batch::driver::{Plant, PlantFault};
 use stowplan_cloud::{Doorkeeper, Neutron};
@@ -55,6 +56,13 @@ fn faults(loaded: &Loaded) -> Vec<ConfigError> {
     }
     for fault in keystone.into_iter().chain(neutron.err()) {
         add(fault.section, fault.option, fault.to_string());
+    }
+    let nova = &settings.nova;
+    let cells = nova.cell_databases.iter().map(|cell| ("cell_databases", &cell.url));
+    for (option, url) in nova.api_database.iter().map(|url| ("api_database", url)).chain(cells) {
+        if !follow::has_file(url) {
+            add("nova", option, format!("[nova] {option} = \"{url}\": {}", follow::NO_FILE));
+        }
     }
     let policy = &settings.oslo_policy;
     if let Err(fault) = PolicySource::open(policy) {

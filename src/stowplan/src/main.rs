@@ -11,6 +11,7 @@ mod database;
 mod demo;
 mod evaluate;
 mod exit;
+mod follow;
 mod heartbeats;
 mod http;
 mod import;

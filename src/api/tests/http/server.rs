@@ -86,6 +86,7 @@ impl Server {
                     bus: None,
                     shadow: None,
                     batch: Arc::default(),
+                    nova: None,
                 };
                 let server = stowplan_api::serve(state, vec![listener]).unwrap();
                 let handle = server.handle();

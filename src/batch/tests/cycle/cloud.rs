@@ -111,6 +111,7 @@ impl Cloud {
             source: HostSource::Rest,
             report,
             take_over: false,
+            as_of: None,
             default_max_tasks: 1000,
         };
         let now = self.now();

@@ -177,6 +177,7 @@ fn group(action: &str, fields: &Fields<'_>) -> Read<Vec<Fact>> {
         project: fields.text("project_id")?.unwrap_or_default(),
         user: fields.text("user_id")?.unwrap_or_default(),
         members: fields.uuids("members")?.unwrap_or_default(),
+        complete: false,
     })])
 }
 

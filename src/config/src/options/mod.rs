@@ -10,6 +10,7 @@ mod default;
 mod filter_scheduler;
 mod ledger;
 mod messaging;
+mod nova;
 mod placement;
 mod scheduler;
 
@@ -27,6 +28,7 @@ pub use ledger::{Decisions, Ledger, ReadConsistency};
 pub use messaging::{
     Events, FailoverStrategy, LoginMethod, NotificationsIn, OsloNotifications, Rabbit, Rpc,
 };
+pub use nova::Nova;
 pub use placement::{CandidatesStrategy, Placement};
 pub use scheduler::{Mode, Scheduler};
 
@@ -95,6 +97,8 @@ settings! {
     keystone_authtoken: KeystoneAuthtoken,
     /// `[neutron]`
     neutron: Neutron,
+    /// `[nova]`
+    nova: Nova,
     /// `[oslo_middleware]`
     oslo_middleware: OsloMiddleware,
     /// `[oslo_policy]`

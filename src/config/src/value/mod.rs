@@ -1,6 +1,7 @@
 //! Types of options: how each reads what a file or a scenario says, and how it
 //! writes itself back.
 
+mod cell_database;
 mod database_url;
 mod duration;
 mod list;
@@ -13,6 +14,7 @@ mod transport_url;
 
 use std::fmt;
 
+pub use cell_database::CellDatabase;
 pub use database_url::{Backend, DatabaseUrl};
 pub use list::ResourceMapping;
 pub use number::python_float;
@@ -45,6 +47,8 @@ pub enum Kind {
     Url,
     /// SQLAlchemy-style address of a database.
     DatabaseUrl,
+    /// `cell=address` items, between commas or one a line.
+    CellDatabases,
     /// Plugins of one tier between commas; the option is given once per tier.
     Tiers,
     /// `dimension:CLASS:quantum` items between commas.
@@ -64,6 +68,7 @@ impl Kind {
             Self::Duration => "time span",
             Self::Url => "URL",
             Self::DatabaseUrl => "database URL",
+            Self::CellDatabases => "list of cell=database URL, may be repeated",
             Self::Tiers => "list value, repeated once per tier",
             Self::ResourceMap => "list of dimension:CLASS:quantum",
         }
@@ -87,6 +92,10 @@ impl Kind {
                 mysql+pymysql://user:password@host/name or \
                 postgresql+psycopg2://user:password@host/name"
                 .to_owned(),
+            Self::CellDatabases => {
+                "database URLs such as cell1=mysql+pymysql://user:password@host/nova_cell1"
+                    .to_owned()
+            }
             Self::Tiers => "plugin names between commas, one line per tier".to_owned(),
             Self::ResourceMap => {
                 "items such as cpu:VCPU:1000m (dimension, resource class, quantum)".to_owned()

@@ -318,6 +318,7 @@ pub(super) fn host(row: host::Model) -> Result<HostRow, OpenError> {
     let source = match row.source.as_str() {
         "rest" => HostSource::Rest,
         "bus" => HostSource::Bus,
+        "nova_db" => HostSource::NovaDb,
         other => return Err(word("source", other)),
     };
     let inventory_owner = match row.inventory_owner.as_str() {

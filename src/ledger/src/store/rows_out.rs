@@ -138,6 +138,7 @@ pub(super) const fn source(source: HostSource) -> &'static str {
     match source {
         HostSource::Rest => "rest",
         HostSource::Bus => "bus",
+        HostSource::NovaDb => "nova_db",
     }
 }
 

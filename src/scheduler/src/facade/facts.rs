@@ -41,6 +41,7 @@ impl Scheduler {
             source: HostSource::Bus,
             report: HostReport::default(),
             take_over: false,
+            as_of: None,
             default_max_tasks: i64::from(self.settings.load().batch.default_max_tasks),
         };
         let now = call.now;

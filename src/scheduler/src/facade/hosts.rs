@@ -1,5 +1,6 @@
 //! Hosts and their services.
 
+use futures_util::future::join_all;
 use stowplan_ledger::rows::{HostSource, ServiceRow};
 use stowplan_ledger::{Image, Unavailable};
 use stowplan_model::host::HostReport;
@@ -49,6 +50,7 @@ impl Scheduler {
             source,
             report,
             take_over,
+            as_of: None,
             default_max_tasks,
         };
         let now = call.now;
@@ -56,6 +58,44 @@ impl Scheduler {
         let reported = self.ledger.write(call.request_id, propose).await?;
         self.ledger.heard(vec![host.to_owned()], seen)?;
         Ok(reported)
+    }
+
+    /// Takes reports in that say something new; what is not new is not written, and
+    /// none is a sign of life. Gives what became of each, in their order.
+    pub async fn report_hosts(
+        &self,
+        call: Call<'_>,
+        reports: Vec<ReportHost>,
+    ) -> Vec<Written<bool>> {
+        let (image, now) = (self.ledger.image(), call.now);
+        let writes = reports.into_iter().map(|report| {
+            let is_news = hosts::report_host(&image, &report, now).map_or(true, |it| it.1.changed);
+            let propose = move |image: &Image| hosts::report_host(image, &report, now);
+            async move {
+                match is_news {
+                    true => self.ledger.write(call.request_id, propose).await.map(|it| it.changed),
+                    false => Ok(false),
+                }
+            }
+        });
+        join_all(writes).await
+    }
+
+    /// Takes a node out that its source has no more. Gives whether it was known.
+    ///
+    /// # Errors
+    /// A ledger that cannot write.
+    pub async fn forget_host(&self, call: Call<'_>, uuid: Uuid) -> Written<bool> {
+        let now = call.now;
+        self.write(call, move |image| hosts::forget_host(image, uuid, now)).await
+    }
+
+    /// Notes when each of these hosts was last heard.
+    ///
+    /// # Errors
+    /// A ledger that is closing, or in which too much waits.
+    pub fn heard(&self, hosts: Vec<(String, Micros)>) -> Result<(), Unavailable> {
+        if hosts.is_empty() { Ok(()) } else { self.ledger.heard_each(hosts) }
     }
 
     /// Takes a host out.

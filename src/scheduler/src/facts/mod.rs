@@ -6,6 +6,7 @@
 
 mod aggregates;
 mod builds;
+mod cells;
 mod check;
 mod groups;
 mod hosts;
@@ -21,6 +22,7 @@ use stowplan_model::host::MetricReport;
 use stowplan_model::{Micros, Uuid};
 
 use crate::error::SchedulerError;
+pub(crate) use groups::{followed_group, followed_groups};
 pub(crate) use stamps::forget;
 
 /// A fact, and when its sender said so.
@@ -71,6 +73,8 @@ pub enum Fact {
         /// Its id with its service.
         external_id: Option<i64>,
     },
+    /// A cell as it is.
+    Cell(CellFact),
     /// A server group as it is.
     Group(GroupFact),
     /// A server group that is gone.
@@ -150,6 +154,17 @@ pub struct AggregateFact {
     pub metadata: BTreeMap<String, String>,
 }
 
+/// A cell as Nova's cell mappings have it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CellFact {
+    /// Its uuid.
+    pub uuid: Uuid,
+    /// Its name.
+    pub name: String,
+    /// Whether its hosts are left out of scheduling.
+    pub disabled: bool,
+}
+
 /// A server group as its service tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupFact {
@@ -167,6 +182,9 @@ pub struct GroupFact {
     pub user: String,
     /// Members; those that are known already stay.
     pub members: Vec<Uuid>,
+    /// Whether these are all: then only servers stay beside them, and the group goes
+    /// once it is not told of any more.
+    pub complete: bool,
 }
 
 impl Fact {
@@ -205,6 +223,7 @@ pub fn learn(image: &Image, said: &Said, now: Micros) -> Result<(Change, bool), 
         Fact::AggregateGone { uuid, external_id } => {
             aggregates::gone(&mut lesson, *uuid, *external_id);
         }
+        Fact::Cell(cell) => cells::is(&mut lesson, cell),
         Fact::Group(group) => groups::is(&mut lesson, group),
         Fact::GroupGone(uuid) => groups::gone(&mut lesson, *uuid),
         Fact::Instances { host, instances } => instances::all(&mut lesson, host, instances)?,

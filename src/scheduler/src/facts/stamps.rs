@@ -16,6 +16,9 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x3b0c_8a54_0f27_5b7e_8d1b_6f06_20f2_77c
 const PIECE: usize = 1000;
 /// The state of a stamp that must not be forgotten.
 pub(super) const BUSY: &str = "busy";
+/// The state of a stamp of what goes once it is not told of any more: it must not be
+/// forgotten either.
+pub(super) const FOLLOWED: &str = "followed";
 
 /// A change that comes of one fact.
 pub(super) struct Lesson<'a> {
@@ -110,7 +113,8 @@ impl<'a> Lesson<'a> {
     }
 }
 
-fn key(about: &str) -> Uuid {
+/// The uuid of a stamp.
+pub(super) fn key(about: &str) -> Uuid {
     Uuid::new_v5(&NAMESPACE, about.as_bytes())
 }
 
@@ -118,7 +122,8 @@ fn key(about: &str) -> Uuid {
 pub(crate) fn forget(image: &Image, oldest: Micros) -> Change {
     let mut change = Change::new("stamps.forget");
     let old = image.stamps.iter().filter(|row| {
-        row.noted < oldest && !row.state.as_deref().is_some_and(|state| state.starts_with(BUSY))
+        let state = row.state.as_deref().unwrap_or_default();
+        row.noted < oldest && !state.starts_with(BUSY) && state != FOLLOWED
     });
     change.records = old.take(PIECE).map(|row| Record::StampGone(row.uuid)).collect();
     change

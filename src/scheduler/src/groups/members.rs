@@ -23,7 +23,8 @@ pub fn living_members<'a>(
     group.members.iter().copied().filter(|member| lives(image, *member))
 }
 
-fn lives(image: &Image, member: Uuid) -> bool {
+/// Whether a member holds allocations, or is on a host by that host's word.
+pub(crate) fn lives(image: &Image, member: Uuid) -> bool {
     image.consumers.get(member).is_some() || !image.hosts.table().hosts_with(member).is_empty()
 }
 

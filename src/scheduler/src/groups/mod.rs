@@ -8,6 +8,7 @@ mod members;
 mod quota;
 mod write;
 
+pub(crate) use members::lives;
 pub use members::{join, leave, living_members};
 pub use quota::create_group_within;
 pub(crate) use write::is_policy;

@@ -56,7 +56,7 @@ pub(super) fn shape(
 /// Takes away the children of ours that the report no longer has. One that
 /// somebody holds, or below which clients have put providers of their own, is
 /// emptied of what is free, and goes with a later report.
-fn retire(
+pub(super) fn retire(
     draft: &mut Draft<'_>,
     root: Uuid,
     node: &str,

@@ -7,10 +7,12 @@ use stowplan_ledger::image::hosts::Host;
 use stowplan_ledger::rows::{HostAggregateRow, ServiceRow};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
+use stowplan_placement::names::inventories;
 use stowplan_placement::providers::subtree;
 
-use super::find;
 use super::service::{BINARY, ServiceKey, find_service};
+use super::{children, find};
+use crate::draft::Draft;
 use crate::error::SchedulerError;
 
 /// Consumers that a refusal names.
@@ -49,7 +51,7 @@ pub fn delete_host(
     let mut change = Change::new("host.delete");
     let providers = node_goes(image, &mut change, found);
     if image.hosts.nodes_of(host).nth(1).is_none() {
-        service_goes(image, &mut change, host, now);
+        service_goes(image, &mut change, host, now, |_| true);
     }
     Ok((change, Deleted { uuid: found.row.uuid, providers }))
 }
@@ -84,8 +86,38 @@ pub fn delete_service(
     for node in nodes() {
         node_goes(image, &mut change, node);
     }
-    service_goes(image, &mut change, &service.host, now);
+    service_goes(image, &mut change, &service.host, now, |_| true);
     Ok((change, gone))
+}
+
+/// Takes a node out that its source has no more, whoever holds something there. Of
+/// its providers those go that its reports made and nobody uses; what clients of the
+/// Placement API made they look after themselves.
+///
+/// # Errors
+/// None that a node could meet: nothing new is written.
+pub fn forget_host(
+    image: &Image,
+    uuid: Uuid,
+    now: Micros,
+) -> Result<(Change, bool), SchedulerError> {
+    let Some(node) = image.hosts.get(uuid) else { return Ok((Change::nothing(), false)) };
+    let mut draft = Draft::new(image, "host.forget", now);
+    children::retire(&mut draft, uuid, &node.row.node, &BTreeSet::new())?;
+    let mut change = draft.finish();
+    let retired = change.records.iter().filter(|it| matches!(it, Record::ProviderGone(_))).count();
+    if let Some(root) = image.providers.find(uuid)
+        && image.providers.tree_of(root).len() == 1 + retired
+        && inventories(image, root).is_empty()
+        && image.consumers.of_provider(root).next().is_none()
+    {
+        change.push(Record::ProviderGone(uuid));
+    }
+    change.push(Record::HostGone(uuid));
+    if image.hosts.nodes_of(&node.row.host).nth(1).is_none() {
+        service_goes(image, &mut change, &node.row.host, now, |row| row.external_id.is_none());
+    }
+    Ok((change, true))
 }
 
 /// A node goes with its provider tree, of which the count is given.
@@ -104,13 +136,22 @@ fn node_goes(image: &Image, change: &mut Change, node: &Host) -> usize {
     providers
 }
 
-/// The services of a host go, and the host leaves its aggregates.
-fn service_goes(image: &Image, change: &mut Change, host: &str, now: Micros) {
+/// The services of a host go, and the host leaves those of its aggregates that are
+/// ours to change.
+fn service_goes(
+    image: &Image,
+    change: &mut Change,
+    host: &str,
+    now: Micros,
+    is_ours: impl Fn(&HostAggregateRow) -> bool,
+) {
     for service in image.services.iter().filter(|service| service.host == host) {
         change.push(Record::ServiceGone(service.uuid));
     }
     for id in image.hosts.aggregates_of(host) {
-        let Some(row) = image.host_aggregates.by_id(id) else { continue };
+        let Some(row) = image.host_aggregates.by_id(id).filter(|row| is_ours(row)) else {
+            continue;
+        };
         let hosts = row.hosts.iter().filter(|name| *name != host).cloned().collect();
         let row = HostAggregateRow { hosts, updated: now, ..HostAggregateRow::clone(row) };
         change.push(Record::HostAggregate(row));

@@ -63,13 +63,13 @@ pub(super) fn decide(
 }
 
 /// The inventory that a report stands for: the one it names, else what its
-/// figures give. Over the bus nothing is made of figures: the compute services
-/// there write inventories of their own.
+/// figures give. Nothing is made of figures that come over the bus or from Nova's
+/// databases: the compute services there write inventories of their own.
 fn declared(report: &HostReport, source: HostSource) -> Inventories {
     if let Some(inventory) = &report.inventory {
         return inventory.clone();
     }
-    if source == HostSource::Bus {
+    if source != HostSource::Rest {
         return Inventories::new();
     }
     let figures = [

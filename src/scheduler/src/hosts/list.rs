@@ -126,7 +126,7 @@ fn alive(
     now: Micros,
 ) -> HostState {
     let limit = match source {
-        HostSource::Rest => config.service_down_time,
+        HostSource::Rest | HostSource::NovaDb => config.service_down_time,
         HostSource::Bus => config.bus_down_time,
     };
     let age = now.since(service.last_seen.unwrap_or(service.created)).saturating_abs();

@@ -16,7 +16,7 @@ mod status;
 mod validate;
 mod zones;
 
-pub use delete::{Deleted, delete_host, delete_service};
+pub use delete::{Deleted, delete_host, delete_service, forget_host};
 pub use find::{find, nodes};
 pub use list::{
     HostFilter, HostPage, HostState, ZONE, list, service_state, state, unknown, zone_of,

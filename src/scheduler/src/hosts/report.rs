@@ -36,6 +36,9 @@ pub struct ReportHost {
     pub report: HostReport,
     /// Takes over an inventory that clients of the Placement API have made.
     pub take_over: bool,
+    /// Where the report is older than its arrival: number of the last change that
+    /// was in the ledger when it was made. Claims after it are none that it knows.
+    pub as_of: Option<i64>,
     /// `[batch] default_max_tasks`.
     pub default_max_tasks: i64,
 }
@@ -118,7 +121,7 @@ pub fn report_host(
         source: call.source,
         inventory_owner: inventory.owner,
         report,
-        report_seq: image.next_seq(),
+        report_seq: call.as_of.unwrap_or_else(|| image.next_seq()),
         news: BTreeMap::new(),
         created: before.map_or(now, |host| host.row.created),
         updated: now,

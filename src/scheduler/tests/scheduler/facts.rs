@@ -35,6 +35,7 @@ fn cloud() -> Image {
             source: HostSource::Rest,
             report: HostReport::default(),
             take_over: false,
+            as_of: None,
             default_max_tasks: 110,
         };
         let (change, _) = report_host(&image, &report, NOW).unwrap();

@@ -2,7 +2,7 @@
 //! door before them.
 
 use super::{background, listen, listen::Bound, loading, networks};
-use crate::{clock, database, exit::Fault};
+use crate::{clock, database, exit::Fault, follow::Follower};
 use anyhow::Context as _;
 use arc_swap::ArcSwap;
 use std::{net::TcpListener, sync::Arc};
@@ -98,6 +98,8 @@ impl Service {
         })
         .context("cannot start the thread of the message bus")?;
         let cycles = Arc::<CycleFigures>::default();
+        let follower =
+            self.runtime.block_on(async { Follower::start(&self.scheduler, &self.settings) });
         let state = ApiState {
             ledger: self.ledger.clone(),
             scheduler: self.scheduler.clone(),
@@ -106,6 +108,7 @@ impl Service {
             bus: bus.as_ref().map(Bus::status),
             shadow: bus.as_ref().map(Bus::comparisons),
             batch: cycles.clone(),
+            nova: follower.as_ref().map(Follower::status),
         };
         let tasks = background::start(
             self.runtime.handle(),
@@ -143,6 +146,9 @@ impl Service {
         self.runtime.block_on(async {
             if let Some(bus) = bus {
                 bus.stop().await;
+            }
+            if let Some(follower) = follower {
+                follower.stop().await;
             }
             tasks.stop().await;
             self.scheduler.drain().await;

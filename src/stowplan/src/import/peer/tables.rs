@@ -2,61 +2,10 @@
 //! the columns. What is left out are ids that nothing refers to, and times that
 //! no answer shows.
 
-use super::{cell::Cell, dialect::Dialect};
-use stowplan_db::{DbErr, sea_orm::QueryResult};
+use stowplan_db::rows;
 use stowplan_model::Micros;
 
-/// A row of a table, or of a join.
-pub trait Row: Sized {
-    /// What stands after FROM.
-    const FROM: &'static str;
-
-    /// What stands after SELECT.
-    fn columns(sql: Dialect) -> Vec<String>;
-
-    /// A row of the answer.
-    fn read(row: &QueryResult) -> Result<Self, DbErr>;
-}
-
-macro_rules! rows {
-    ($($(#[$doc:meta])* $name:ident from $from:literal { $($field:ident: $type:ty $(= $column:literal)?,)* })*) => {
-        $(
-            $(#[$doc])*
-            #[derive(Clone, Debug)]
-            pub struct $name { $(pub $field: $type,)* }
-
-            impl Row for $name {
-                const FROM: &'static str = $from;
-
-                fn columns(sql: Dialect) -> Vec<String> {
-                    vec![$(<$type as Cell>::column(sql, column!($field $($column)?)),)*]
-                }
-
-                fn read(row: &QueryResult) -> Result<Self, DbErr> {
-                    let mut places = 0..;
-                    let mut place = || places.next().unwrap_or_default();
-                    Ok(Self { $($field: Cell::read(row, place())?,)* })
-                }
-            }
-        )*
-    };
-}
-
-macro_rules! column {
-    ($field:ident) => {
-        stringify!($field)
-    };
-    ($field:ident $column:literal) => {
-        $column
-    };
-}
-
 rows! {
-    /// Which migrations the database has had.
-    Version from "alembic_version" {
-        version_num: String,
-    }
-
     /// A resource class.
     Class from "resource_classes" {
         id: i64,

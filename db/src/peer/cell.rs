@@ -1,10 +1,7 @@
 //! Columns by the types that they are read as.
 
-use super::dialect::Dialect;
-use stowplan_db::{
-    DbErr,
-    sea_orm::{QueryResult, TryGetable},
-};
+use super::Dialect;
+use sea_orm::{DbErr, QueryResult, TryGetable};
 use stowplan_model::Micros;
 
 /// A value of a column.
@@ -13,6 +10,9 @@ pub trait Cell: Sized {
     fn column(sql: Dialect, name: &str) -> String;
 
     /// The value at a place of a row.
+    ///
+    /// # Errors
+    /// A value of another type.
     fn read(row: &QueryResult, place: usize) -> Result<Self, DbErr>;
 }
 
@@ -37,6 +37,18 @@ cell! {
     String => text,
     Option<String> => text,
     f64 => double,
+    Option<f64> => double,
+}
+
+impl Cell for bool {
+    fn column(sql: Dialect, name: &str) -> String {
+        sql.flag(name)
+    }
+
+    /// What is null is not so.
+    fn read(row: &QueryResult, place: usize) -> Result<Self, DbErr> {
+        Ok(driver_value::<Option<i64>>(row, place)?.is_some_and(|flag| flag != 0))
+    }
 }
 
 impl Cell for Option<Micros> {

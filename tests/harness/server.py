@@ -58,6 +58,11 @@ class Server:
                 time.sleep(0.02)
         raise NotStarted(f"no answer in {self._start_seconds} s: " + self.last_words())
 
+    @property
+    def pid(self):
+        """The id of its process."""
+        return self._process.pid
+
     def is_alive(self):
         """Whether its process still runs."""
         return self._process.poll() is None

@@ -33,6 +33,7 @@ impl Dialect {
     pub fn text(self, expression: &str) -> String {
         match self.0 {
             Backend::MySql => format!("CAST({expression} AS CHAR)"),
+            Backend::Postgres => format!("CAST({expression} AS TEXT)"),
             _ => expression.to_owned(),
         }
     }

@@ -215,3 +215,149 @@ fn metrics(text: Option<&str>) -> Result<Vec<MetricReport>, Unreadable> {
 pub fn image_property(key: &str) -> Option<&str> {
     key.strip_prefix(IMAGE_PREFIX).filter(|name| image_props::is_known(name))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used)]
+
+    use super::*;
+    use serde_json::json;
+
+    fn node() -> ComputeNode {
+        ComputeNode {
+            uuid: Some("11111111-0000-4000-8000-000000000001".to_owned()),
+            free_disk_gb: Some(5),
+            ..ComputeNode::default()
+        }
+    }
+
+    fn read(node: &ComputeNode) -> Result<HostReport, String> {
+        report(node, Uuid::nil(), ServiceReport::default(), BTreeMap::new())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn columns_that_say_nothing() {
+        let report = read(&node()).unwrap();
+        assert_eq!(report.supported_instances, Some(vec![]));
+        assert_eq!((report.metrics, report.pci_pools), (Some(vec![]), Some(vec![])));
+        assert_eq!(report.numa_cells, None);
+        assert_eq!((report.num_instances, report.io_workload), (Some(0), Some(0)));
+        assert_eq!(report.cpu_allocation_ratio, Some(4.0));
+    }
+
+    #[test]
+    fn a_row_that_nobody_has_filled_in_has_no_figures() {
+        let row = ComputeNode { free_disk_gb: None, vcpus: 8, ..node() };
+        let report = read(&row).unwrap();
+        assert_eq!(
+            (report.vcpus, report.metrics, report.cell_uuid),
+            (None, None, Some(Uuid::nil()))
+        );
+    }
+
+    #[test]
+    fn columns_as_the_peer_reads_them() {
+        let text = |value: Value| Some(value.to_string());
+        let pages = json!({"nova_object.name": "NUMAPagesTopology", "nova_object.data":
+            {"size_kb": 4, "total": 100, "used": 1}});
+        let network = json!({"nova_object.data": {"physnets": ["b", "a"], "tunneled": true}});
+        let cell = json!({"nova_object.name": "NUMACell", "nova_object.version": "1.5",
+            "nova_object.data": {"id": 0, "cpuset": [2, 0, 1], "pcpuset": [3], "memory": 64,
+                "siblings": [[1, 0], [3, 2]], "mempages": [pages], "pinned_cpus": [],
+                "network_metadata": network, "socket": null, "later": 1}});
+        let topology = json!({"nova_object.name": "NUMATopology", "nova_object.namespace": "nova",
+            "nova_object.version": "1.2", "nova_object.data": {"cells": [cell]}});
+        let row = ComputeNode {
+            stats: text(json!({"io_workload": 3, "failed_builds": "2", "a": true, "b": null})),
+            supported_instances: text(json!([["x86_64", "kvm", "hvm"], ["i686", "kvm"]])),
+            metrics: text(
+                json!([{"name": "cpu.percent", "value": 0.5, "timestamp": "", "source": ""},
+                {"name": "numa.membw.current", "numa_membw_values": {}}]),
+            ),
+            numa_topology: text(topology),
+            cpu_allocation_ratio: Some(0.0),
+            ram_allocation_ratio: Some(0.5),
+            ..node()
+        };
+        let report = read(&row).unwrap();
+        assert_eq!(
+            Value::Object(report.stats),
+            json!({"io_workload": "3", "failed_builds": "2", "a": "True", "b": null})
+        );
+        assert_eq!((report.io_workload, report.failed_builds), (Some(3), Some(2)));
+        assert_eq!(report.supported_instances.unwrap()[1], ["i686", "kvm", ""]);
+        assert_eq!(report.metrics.unwrap().len(), 1);
+        assert_eq!(
+            (report.cpu_allocation_ratio, report.ram_allocation_ratio),
+            (Some(4.0), Some(0.5))
+        );
+        let cells = report.numa_cells.unwrap();
+        let cell = &cells[0];
+        assert_eq!(
+            (cell.cpuset.as_slice(), cell.siblings[1].as_slice()),
+            (&[0, 1, 2][..], &[2, 3][..])
+        );
+        assert_eq!((cell.mempages[0].free(), cell.socket), (99, None));
+        assert_eq!(cell.network_metadata.as_ref().unwrap().physnets, ["a", "b"]);
+    }
+
+    #[test]
+    fn pools_in_both_forms() {
+        let flat = json!({"vendor_id": "8086", "product_id": "1", "count": 2, "numa_node": null,
+            "physical_network": "p"});
+        let versioned = json!({"nova_object.namespace": "nova", "nova_object.data": {"objects": [
+            {"nova_object.data": {"vendor_id": "8086", "product_id": "1", "count": 2,
+                "numa_node": null, "tags": {"physical_network": "p"}}}]}});
+        for kept in [json!([flat]), flat, versioned] {
+            let row = ComputeNode { pci_stats: Some(kept.to_string()), ..node() };
+            let pools = read(&row).unwrap().pci_pools.unwrap();
+            assert_eq!(
+                (pools[0].count, &pools[0].tags["physical_network"]),
+                (2, &json!("p")),
+                "{kept}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let with = |set: fn(&mut ComputeNode)| {
+            let mut row = node();
+            set(&mut row);
+            read(&row).unwrap_err()
+        };
+        for (error, expected) in [
+            (with(|row| row.uuid = None), "uuid is empty: expected a uuid"),
+            (with(|row| row.uuid = Some("x".into())), "uuid is x: expected a uuid"),
+            (with(|row| row.stats = Some("[]".into())), "stats is []: expected an object"),
+            (
+                with(|row| row.stats = Some(r#"{"io_workload": "x"}"#.into())),
+                "stats is x: expected a whole number as io_workload",
+            ),
+            (
+                with(|row| row.metrics = Some("{}".into())),
+                "metrics is {}: expected a list of metrics",
+            ),
+            (
+                with(|row| row.pci_stats = Some("5".into())),
+                "pci_stats is 5: expected a PciDevicePoolList",
+            ),
+            (
+                with(|row| row.numa_topology = Some(r#"{"cells": []}"#.into())),
+                r#"numa_topology is {"cells": []}: expected a NUMATopology of version 1"#,
+            ),
+        ] {
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn properties_of_images() {
+        assert_eq!(image_property("image_hw_machine_type"), Some("hw_machine_type"));
+        assert_eq!(image_property("image_architecture"), Some("architecture"));
+        for key in ["hw_machine_type", "image_base_image_ref", "image_my_own", "image_"] {
+            assert_eq!(image_property(key), None, "{key}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod hints;
 mod hosts;
 mod leases;
 mod networks;
+mod nova;
 mod once;
 mod parallel;
 mod queries;

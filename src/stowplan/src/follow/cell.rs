@@ -344,7 +344,8 @@ fn node(row: ComputeNode) -> nova::ComputeNode {
         running_vms: row.running_vms,
         hypervisor_type: row.hypervisor_type,
         hypervisor_version: row.hypervisor_version,
-        host_ip: row.host_ip,
+        // PostgreSQL has a type for addresses, which writes their networks, too.
+        host_ip: row.host_ip.map(|ip| ip.split('/').next().unwrap_or_default().to_owned()),
         cpu_info: row.cpu_info,
         supported_instances: row.supported_instances,
         metrics: row.metrics,

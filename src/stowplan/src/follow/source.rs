@@ -62,10 +62,6 @@ impl Source {
         }
     }
 
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// A snapshot of the database, which is opened first if need be. After a failure it
     /// is opened anew: nobody knows what its connections are worth.
     ///

@@ -1,0 +1,1 @@
+"""Databases of Nova, what is written into them, and what must come of it."""

@@ -167,13 +167,12 @@ fn a_claim_counts_until_the_host_knows_of_it() {
     let client = server.client();
     wait_for_host(&client);
     let uuid = host(&client, "/uuid").as_str().unwrap().to_owned();
-    let inventories = json!({"resource_provider_generation": 1, "inventories": {
+    let provider = format!("/resource_providers/{uuid}");
+    let placement = server.client().at("1.39");
+    let generation = placement.get(&provider).expect(200).json()["generation"].clone();
+    let inventories = json!({"resource_provider_generation": generation, "inventories": {
         "VCPU": {"total": 16}, "MEMORY_MB": {"total": 65536}, "DISK_GB": {"total": 1000}}});
-    let path = format!("/resource_providers/{uuid}/inventories");
-    let generation =
-        client.at("1.39").get(&format!("/resource_providers/{uuid}")).json()["generation"].clone();
-    let inventories = json!({"resource_provider_generation": generation, "inventories": inventories["inventories"]});
-    let _ = client.at("1.39").put(&path, &inventories).expect(200);
+    let _ = placement.put(&format!("{provider}/inventories"), &inventories).expect(200);
     let used = || host(&client, "/figures/vcpus_used");
     assert_eq!(used(), 2);
     let request = json!({"flavor": {"vcpus": 4, "memory_mb": 1024, "root_gb": 10}, "project_id": "p", "user_id": "u"});
@@ -200,7 +199,8 @@ fn what_cannot_be_read_is_told_and_loses_nothing() {
         reason.contains("host cmp-1, node cmp-1.example: numa_topology is {: expected"),
         "{reason}"
     );
-    nova_db.cell("UPDATE compute_nodes SET numa_topology = NULL");
+    nova_db
+        .cell("UPDATE compute_nodes SET numa_topology = NULL, updated_at = '2026-01-03 00:00:00'");
     wait_for_host(&client);
     wait(&client, "it is forgiven", || told("c1")["refused"] == 0);
 

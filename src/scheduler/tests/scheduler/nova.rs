@@ -24,7 +24,7 @@ async fn learn(cloud: &Cloud, facts: &[Fact]) {
 
 fn report(uuid: Uuid, servers: &[Uuid]) -> ReportHost {
     let instances = servers.iter().map(|uuid| (*uuid, InstanceReport::default()));
-    let service = ServiceReport { last_seen_up: Some(Micros(5)), ..ServiceReport::default() };
+    let service = ServiceReport { last_seen_up: Some(NOW), ..ServiceReport::default() };
     ReportHost {
         host: "cmp-1".to_owned(),
         node: Some("cmp-1".to_owned()),

@@ -157,6 +157,15 @@ fn check_tiers(loaded: &mut Loaded, errors: &mut Vec<ConfigError>) {
                 .to_owned(),
         );
     }
+    let acts = |action: &str| batch.actions.iter().any(|name| name == action);
+    for (gang, single) in [("gangpreempt", "preempt"), ("gangreclaim", "reclaim")] {
+        if acts(gang) && acts(single) {
+            oddities.push(format!(
+                "action {gang} together with {single}: each evicts for the same jobs in its own \
+                 way"
+            ));
+        }
+    }
     let factor = argument("overcommit", "overcommit-factor");
     if factor.and_then(|text| text.trim().parse::<f64>().ok()).is_some_and(|factor| factor < 1.0) {
         oddities.push("[batch:overcommit] overcommit-factor is below 1: 1.2 is used".to_owned());

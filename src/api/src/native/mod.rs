@@ -23,6 +23,7 @@ mod select;
 mod shadow;
 mod snapshot;
 mod tasks;
+mod topology;
 
 pub use caller::Caller;
 
@@ -81,6 +82,7 @@ pub fn openapi() -> utoipa::openapi::OpenApi {
         queues::openapi(),
         queue_jobs::openapi(),
         objects::openapi(),
+        topology::openapi(),
         events::openapi(),
     ]
     .into_iter()
@@ -93,6 +95,7 @@ pub fn routes(config: &mut ServiceConfig) {
         .configure(jobs::routes)
         .configure(tasks::routes)
         .configure(objects::routes)
+        .configure(topology::routes)
         .configure(events::routes)
         // Before the queues, whose names would take the rest of the path.
         .configure(queue_jobs::routes)

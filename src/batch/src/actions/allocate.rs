@@ -1,7 +1,11 @@
 //! `allocate`: gives tasks with requests their hosts, job by job.
 
+use super::grouped::place_groups;
+use super::sheet::Sheet;
 use super::{Action, Lines, may_be_placed, waiting};
-use crate::session::{JobIx, Place, QueueIx, Session, Statement, Status, TaskIx};
+use crate::session::{
+    DomainIx, GroupIx, JobIx, Place, QueueIx, Session, Statement, Status, TaskIx,
+};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::VecDeque;
 
@@ -12,7 +16,29 @@ use std::collections::VecDeque;
 pub struct Allocate;
 
 /// The tasks of a job that this action has still to look at.
-type Worksheets = HashMap<JobIx, VecDeque<TaskIx>>;
+enum Worksheet {
+    /// One after the other.
+    Plain(VecDeque<TaskIx>),
+    /// Sub-group by sub-group.
+    Grouped(Sheet),
+}
+
+impl Worksheet {
+    fn of(session: &Session<'_>, job: JobIx) -> Self {
+        if session.state[job].is_grouped() {
+            return Self::Grouped(Sheet::of(session, job));
+        }
+        let asks = |task| !session.state.shape_of(task).is_best_effort();
+        Self::Plain(waiting(session, job, asks).into())
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Plain(tasks) => tasks.is_empty(),
+            Self::Grouped(sheet) => sheet.is_empty(),
+        }
+    }
+}
 
 impl Action for Allocate {
     fn name(&self) -> &'static str {
@@ -33,13 +59,12 @@ impl Action for Allocate {
 }
 
 fn serve(session: &mut Session<'_>, jobs: &[JobIx]) {
-    let mut sheets = Worksheets::new();
+    let mut sheets: HashMap<JobIx, Worksheet> = HashMap::new();
     for &job in jobs {
         if may_be_placed(session, job) {
-            let tasks =
-                waiting(session, job, |task| !session.state.shape_of(task).is_best_effort());
-            if !tasks.is_empty() {
-                sheets.insert(job, tasks.into());
+            let sheet = Worksheet::of(session, job);
+            if !sheet.is_empty() {
+                sheets.insert(job, sheet);
             }
         }
     }
@@ -51,8 +76,18 @@ fn serve(session: &mut Session<'_>, jobs: &[JobIx]) {
         }
         let Some(job) = lines.pop_job(session, queue) else { continue };
         let Some(sheet) = sheets.get_mut(&job) else { continue };
-        let mut statement = Statement::new(job);
-        place_tasks(session, &mut statement, job, sheet);
+        let statement = match sheet {
+            Worksheet::Plain(tasks) => {
+                let mut statement = Statement::new(job);
+                place_tasks(session, &mut statement, Part::all_of(job), tasks);
+                Some(statement)
+            }
+            Worksheet::Grouped(sheet) => place_groups(session, job, sheet),
+        };
+        let Some(statement) = statement else {
+            lines.push_queue(session, queue);
+            continue;
+        };
         if session.is_ready(job) {
             session.commit(statement);
             if !sheet.is_empty() {
@@ -67,14 +102,36 @@ fn serve(session: &mut Session<'_>, jobs: &[JobIx]) {
     }
 }
 
-/// Places tasks until the job has its minimum, nothing is left to place, or
+/// What is placed together, and where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) job: JobIx,
+    /// A sub-group, within a domain; none: all of the job, anywhere.
+    pub(super) within: Option<(GroupIx, DomainIx)>,
+}
+
+impl Part {
+    pub(super) const fn all_of(job: JobIx) -> Self {
+        Self { job, within: None }
+    }
+
+    fn is_ready(self, session: &Session<'_>) -> bool {
+        match self.within {
+            None => session.is_ready(self.job),
+            Some((group, _)) => session.tiers.group_ready(&session.state, self.job, group),
+        }
+    }
+}
+
+/// Places tasks until the part has its minimum, nothing is left to place, or
 /// nothing that is left can help.
-fn place_tasks(
+pub(super) fn place_tasks(
     session: &mut Session<'_>,
     statement: &mut Statement,
-    job: JobIx,
+    part: Part,
     sheet: &mut VecDeque<TaskIx>,
 ) {
+    let job = part.job;
     while let Some(task) = sheet.pop_front() {
         let (queue, role) = (session.state[job].queue, session.state[task].role);
         if !session.tiers.allocatable(&session.state, queue, task) {
@@ -84,17 +141,17 @@ fn place_tasks(
         if has_failed(session, job, role) {
             continue;
         }
-        if !place(session, statement, task) {
+        if !place(session, statement, part, task) {
             let failed = &mut session.state.job_mut(job).failed_roles;
             if !failed.contains(&role) {
                 failed.push(role);
             }
-            if may_continue(session, job) {
+            if may_continue(session, part) {
                 continue;
             }
             return;
         }
-        if session.is_ready(job) {
+        if part.is_ready(session) {
             return;
         }
     }
@@ -118,22 +175,37 @@ fn has_failed(session: &Session<'_>, job: JobIx, role: u32) -> bool {
 
 /// Gives a task the best host that has room now, else promises it the best of
 /// those where others are leaving.
-fn place(session: &mut Session<'_>, statement: &mut Statement, task: TaskIx) -> bool {
-    match session.best_host(task) {
-        Ok(Some(Place::Now(host))) => session.allocate(statement, task, host),
+fn place(session: &mut Session<'_>, statement: &mut Statement, part: Part, task: TaskIx) -> bool {
+    let best = match part.within {
+        None => session.best_host(task),
+        Some((_, domain)) => session.best_host_in(task, domain),
+    };
+    let (host, placed) = match best {
+        Ok(Some(Place::Now(host))) => (host, session.allocate(statement, task, host)),
         Ok(Some(Place::Later(host))) => {
             session.pipeline(statement, task, host);
-            true
+            (host, true)
         }
-        Ok(None) | Err(_) => false,
+        Ok(None) | Err(_) => return false,
+    };
+    if placed && let Some((group, _)) = part.within {
+        session.state.draw_near(part.job, group, host);
     }
+    placed
 }
 
-/// Whether a job whose task found no host can still get its minimum.
-fn may_continue(session: &Session<'_>, job: JobIx) -> bool {
-    let at = &session.state[job];
+/// Whether a part whose task found no host can still get its minimum.
+fn may_continue(session: &Session<'_>, part: Part) -> bool {
+    let at = &session.state[part.job];
     if at.min_available == at.census.all() {
         return false;
+    }
+    let group = part.within.and_then(|(group, _)| at.group(group));
+    if group.is_some_and(|group| group.min >= group.census.all()) {
+        return false;
+    }
+    if !at.policies.is_empty() {
+        return true;
     }
     let failed = |role: usize| at.failed_roles.contains(&(role as u32));
     if at.min_available < at.role_minima() {

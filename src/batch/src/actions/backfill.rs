@@ -47,7 +47,12 @@ fn place_all(session: &mut Session<'_>, job: JobIx) {
     let mut statement = Statement::new(job);
     let tasks = waiting(session, job, |task| session.state.shape_of(task).is_best_effort());
     for task in tasks {
-        if let Ok(Some(Place::Now(host))) = session.best_host(task) {
+        let best = match session.domain_for(task) {
+            None => Ok(None),
+            Some(domain) if domain == session.state.domains.top() => session.best_host(task),
+            Some(domain) => session.best_host_in(task, domain),
+        };
+        if let Ok(Some(Place::Now(host))) = best {
             session.allocate(&mut statement, task, host);
         }
     }

@@ -1,5 +1,6 @@
 //! Who may be evicted from a host for a task, and in which order.
 
+use super::spare::Spare;
 use crate::session::{Eviction, JobIx, Session, Status, TaskIx};
 use stowplan_engine::HostIx;
 
@@ -51,7 +52,7 @@ impl Hunt<'_> {
     /// go whole stays.
     fn bundles(&self, session: &mut Session<'_>, candidates: &[TaskIx]) -> Vec<Unit> {
         let (mut units, mut jobs) = (Vec::new(), Vec::new());
-        let mut spared = Spare::default();
+        let mut spared = Spare::new();
         for &task in candidates {
             let job = session.state[task].job;
             if spared.takes(session, task) {
@@ -87,52 +88,4 @@ impl Hunt<'_> {
         session.tiers.sort_victims(state, Some(state[self.task].job), &mut tasks);
         Some(Unit { tasks, whole: Some(job) })
     }
-}
-
-/// How many tasks jobs and roles can still spare.
-#[derive(Default)]
-struct Spare {
-    jobs: Vec<(JobIx, i64)>,
-    roles: Vec<(JobIx, u32, i64)>,
-}
-
-impl Spare {
-    /// Takes a task if its job and its role keep their minima without it.
-    fn takes(&mut self, session: &Session<'_>, task: TaskIx) -> bool {
-        let at = &session.state[task];
-        let job = &session.state[at.job];
-        let surplus = |ready: u32, min: u32| i64::from(ready) - i64::from(min);
-        let of_job = entry(
-            &mut self.jobs,
-            |(known, _)| *known == at.job,
-            || (at.job, surplus(job.census.ready(), job.min_available)),
-        );
-        let looks_at_roles = job.min_available >= job.role_minima();
-        let role = job.roles.get(at.role as usize).filter(|_| looks_at_roles);
-        let of_role = role.and_then(|role| {
-            let min = role.min?;
-            Some(entry(
-                &mut self.roles,
-                |(job, role, _)| (*job, *role) == (at.job, at.role),
-                || (at.job, at.role, surplus(role.census.ready(), min)),
-            ))
-        });
-        if of_job.1 <= 0 || of_role.as_ref().is_some_and(|role| role.2 <= 0) {
-            return false;
-        }
-        of_job.1 -= 1;
-        if let Some(role) = of_role {
-            role.2 -= 1;
-        }
-        true
-    }
-}
-
-/// The entry that is known, or a new one.
-fn entry<T>(list: &mut Vec<T>, is_it: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
-    let at = list.iter().position(is_it).unwrap_or_else(|| {
-        list.push(new());
-        list.len() - 1
-    });
-    &mut list[at]
 }

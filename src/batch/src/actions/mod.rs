@@ -4,12 +4,16 @@ mod allocate;
 mod backfill;
 mod enqueue;
 mod evict;
+mod gang;
+mod grouped;
 mod lines;
 mod preempt;
 mod reclaim;
 mod room;
+mod sheet;
 mod shuffle;
 mod simulate;
+mod spare;
 
 use crate::life::JobPhase;
 use crate::plugins::{ArgumentFault, Arguments};
@@ -18,6 +22,7 @@ use crate::session::{JobIx, Session, Status, TaskIx};
 pub use allocate::Allocate;
 pub use backfill::Backfill;
 pub use enqueue::Enqueue;
+pub use gang::GangEviction;
 use lines::Lines;
 pub use preempt::Preempt;
 pub use reclaim::Reclaim;
@@ -43,6 +48,14 @@ const ACTIONS: &[Named<Make>] = &[
     Named { name: "preempt", make: |arguments| Ok(Box::new(Preempt::new(arguments)?)) },
     Named { name: "reclaim", make: |_| Ok(Box::new(Reclaim)) },
     Named { name: "shuffle", make: |_| Ok(Box::new(Shuffle)) },
+    Named {
+        name: "gangpreempt",
+        make: |arguments| Ok(Box::new(GangEviction::preempt(arguments)?)),
+    },
+    Named {
+        name: "gangreclaim",
+        make: |arguments| Ok(Box::new(GangEviction::reclaim(arguments)?)),
+    },
 ];
 
 /// Why actions cannot be made.

@@ -31,7 +31,9 @@ impl Action for Preempt {
     }
 
     fn run(&self, session: &mut Session<'_>) {
-        let jobs = starving(session);
+        let mut jobs = starving(session);
+        // Hosts are looked at one by one here, near to each other or not.
+        jobs.retain(|job| !session.state[*job].has_topology());
         let mut lines = Lines::of(session, jobs);
         while let Some(queue) = lines.pop_queue(session) {
             let mut served = Vec::new();

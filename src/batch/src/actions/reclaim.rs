@@ -18,7 +18,9 @@ impl Action for Reclaim {
     }
 
     fn run(&self, session: &mut Session<'_>) {
-        let jobs = starving(session);
+        let mut jobs = starving(session);
+        // Hosts are looked at one by one here, near to each other or not.
+        jobs.retain(|job| !session.state[*job].is_bound_to_domains());
         let mut lines = Lines::of(session, jobs);
         while let Some(queue) = lines.pop_queue(session) {
             if session.tiers.overused(&session.state, queue) {
@@ -48,7 +50,8 @@ fn serve(session: &mut Session<'_>, job: JobIx) {
 
 fn reclaim(session: &mut Session<'_>, statement: &mut Statement, task: TaskIx) {
     let queue = session.state[session.state[task].job].queue;
-    if !session.state[task].may_preempt || !session.tiers.preemptive(&session.state, queue, task) {
+    if !session.state[task].may_preempt || !session.tiers.preemptive(&session.state, queue, &[task])
+    {
         return;
     }
     let wanted = |session: &Session<'_>, victim: TaskIx| {

@@ -159,7 +159,8 @@ impl<'a> Inquiry<'a> {
     fn open(image: &'a Image, settings: &Settings, now: Micros) -> Result<Self, PlantFault> {
         let mut plant = Plant::new(settings)?;
         let mut cache = SpecCache::default();
-        let state = load(image, &plant.load, &mut cache, now).state;
+        let mut state = load(image, &plant.load, &mut cache, now).state;
+        state.locate_all();
         plant.tiers.open(&state);
         let jobs = state.jobs().map(|job| (state[job].uuid, job)).collect();
         Ok(Self { image, plant, state, jobs, now, standing: OnceCell::new() })

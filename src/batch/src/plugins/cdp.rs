@@ -1,7 +1,7 @@
 //! `cdp`: what has just started is left alone for a while.
 
 use super::duration::duration;
-use crate::session::{Plugin, Point, State, Status, TaskIx};
+use crate::session::{Eviction, JobIx, Plugin, Point, State, Status, TaskIx};
 
 /// The annotation or label of a task that says for how long.
 pub const COOLDOWN_TIME: &str = "volcano.sh/cooldown-time";
@@ -28,7 +28,7 @@ impl Plugin for Cdp {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks]
+        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks, Point::Evictable]
     }
 
     fn preemptable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
@@ -36,6 +36,16 @@ impl Plugin for Cdp {
     }
 
     fn reclaimable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
+        Some(cooled(state, tasks))
+    }
+
+    fn evictable(
+        &mut self,
+        state: &State,
+        _: Eviction,
+        _: JobIx,
+        tasks: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
         Some(cooled(state, tasks))
     }
 

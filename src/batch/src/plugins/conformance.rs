@@ -1,6 +1,6 @@
 //! `conformance`: what must not be interrupted is never a victim.
 
-use crate::session::{Plugin, Point, State, TaskIx};
+use crate::session::{Eviction, JobIx, Plugin, Point, State, TaskIx};
 
 /// Keeps protected tasks on their hosts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,7 +16,7 @@ impl Plugin for Conformance {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks]
+        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks, Point::Evictable]
     }
 
     fn preemptable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
@@ -29,5 +29,15 @@ impl Plugin for Conformance {
 
     fn lets_go(&mut self, state: &State, victims: Vec<TaskIx>) -> Vec<TaskIx> {
         unprotected(state, &victims)
+    }
+
+    fn evictable(
+        &mut self,
+        state: &State,
+        _: Eviction,
+        _: JobIx,
+        tasks: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        Some(unprotected(state, tasks))
     }
 }

@@ -1,7 +1,10 @@
 //! `gang`: a job's minimum is placed together or not at all.
 
 use super::{PluginFault, Setup};
-use crate::session::{Census, Job, JobIx, Objection, Plugin, Point, State, Status, TaskIx, Vote};
+use crate::session::{
+    Census, Eviction, GroupIx, Job, JobIx, Objection, Plugin, Point, State, Status, SubGroup,
+    TaskIx, Vote,
+};
 use std::cmp::Ordering;
 
 /// Says when a job has its minimum, in all and per role; a job that has it
@@ -61,6 +64,11 @@ fn roles_reach(job: &Job, count: impl Fn(&Census) -> u32) -> bool {
         || job.roles.iter().all(|role| role.min.is_none_or(|min| count(&role.census) >= min))
 }
 
+/// Whether a count of a sub-group reaches its minimum.
+fn group_reaches(group: &SubGroup, count: impl Fn(&Census) -> u32) -> bool {
+    count(&group.census) >= group.min
+}
+
 fn ready(census: &Census) -> u32 {
     census.ready() + census.best_effort()
 }
@@ -79,15 +87,22 @@ impl Plugin for Gang {
     }
 
     fn points(&self) -> &'static [Point] {
-        use Point::{JobOrder, JobPipelined, JobReady, JobStarving, JobValid};
+        use Point::{
+            Evictable, GroupOrder, GroupPipelined, GroupReady, JobOrder, JobPipelined, JobReady,
+            JobStarving, JobValid, Preemptable, Reclaimable,
+        };
         &[
             JobOrder,
             JobValid,
             JobReady,
             JobPipelined,
             JobStarving,
-            Point::Preemptable,
-            Point::Reclaimable,
+            GroupOrder,
+            GroupReady,
+            GroupPipelined,
+            Preemptable,
+            Reclaimable,
+            Evictable,
         ]
     }
 
@@ -102,6 +117,11 @@ impl Plugin for Gang {
         if tasks < job.min_available {
             let message = format!("{tasks} tasks can run, the job needs {}", job.min_available);
             return Some(Objection { reason: "NotEnoughTasks", message });
+        }
+        if let Some((policy, groups)) = job.short_policy(|_| true) {
+            let (name, needs) = (&policy.name, policy.min_groups);
+            let message = format!("there are {groups} sub-groups {name}, the job needs {needs}");
+            return Some(Objection { reason: "NotEnoughSubGroups", message });
         }
         if roles_reach(job, valid) {
             return None;
@@ -121,12 +141,34 @@ impl Plugin for Gang {
 
     fn job_ready(&self, state: &State, job: JobIx) -> bool {
         let job = &state[job];
-        ready(&job.census) >= job.min_available && roles_reach(job, ready)
+        ready(&job.census) >= job.min_available
+            && roles_reach(job, ready)
+            && job.groups_reach(|group| group_reaches(group, ready))
     }
 
     fn job_pipelined(&self, state: &State, job: JobIx) -> Vote {
         let job = &state[job];
-        let has = pipelined(&job.census) >= job.min_available && roles_reach(job, pipelined);
+        let has = pipelined(&job.census) >= job.min_available
+            && roles_reach(job, pipelined)
+            && job.groups_reach(|group| group_reaches(group, pipelined));
+        if has { Vote::Permit } else { Vote::Reject }
+    }
+
+    fn group_order(&self, state: &State, job: JobIx, a: GroupIx, b: GroupIx) -> Ordering {
+        let has_minimum = |group| {
+            let group = state[job].group(group);
+            group.is_some_and(|group| group_reaches(group, ready))
+        };
+        has_minimum(a).cmp(&has_minimum(b))
+    }
+
+    fn group_ready(&self, state: &State, job: JobIx, group: GroupIx) -> bool {
+        state[job].group(group).is_some_and(|group| group_reaches(group, ready))
+    }
+
+    fn group_pipelined(&self, state: &State, job: JobIx, group: GroupIx) -> Vote {
+        let group = state[job].group(group);
+        let has = group.is_some_and(|group| group_reaches(group, pipelined));
         if has { Vote::Permit } else { Vote::Reject }
     }
 
@@ -141,6 +183,17 @@ impl Plugin for Gang {
 
     fn reclaimable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
         Some(self.let_go(state, tasks))
+    }
+
+    /// Whoever asks for a job as a whole knows of minima by itself.
+    fn evictable(
+        &mut self,
+        _: &State,
+        _: Eviction,
+        _: JobIx,
+        tasks: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        Some(tasks.to_vec())
     }
 
     fn takes_whole_gangs(&self) -> bool {

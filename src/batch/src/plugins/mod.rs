@@ -29,6 +29,7 @@ mod sla;
 mod strategy;
 mod task_topology;
 mod tdm;
+mod topology;
 
 use crate::registry::{Named, UnknownName, find};
 use crate::session::{Plugin, Point, Seat, Tiers};
@@ -60,6 +61,7 @@ use stowplan_engine::config::EngineConfig;
 pub use strategy::{ResourceStrategyFit, own_strategy_fault};
 pub use task_topology::{TaskTopology, topology_fault};
 pub use tdm::{PREEMPTABLE, REVOCABLE_ZONE, Tdm};
+pub use topology::NetworkTopologyAware;
 
 /// What plugins are made from.
 pub struct Setup<'a> {
@@ -104,6 +106,10 @@ const PLUGINS: &[Named<Make>] = &[
     Named { name: "numaaware", make: |setup| Ok(Box::new(NumaAware::new(setup)?)) },
     Named { name: "deviceshare", make: |setup| Ok(Box::new(DeviceShare::new(setup)?)) },
     Named { name: "extender", make: |setup| Ok(Box::new(Extender::new(setup)?)) },
+    Named {
+        name: "network-topology-aware",
+        make: |setup| Ok(Box::new(NetworkTopologyAware::new(setup)?)),
+    },
 ];
 
 /// Single rules of plugins, as recorded cases ask for them.

@@ -1,7 +1,7 @@
 //! `pdb`: jobs keep to their disruption budgets.
 
 use super::budget::Spent;
-use crate::session::{Plugin, Point, State, TaskIx};
+use crate::session::{Eviction, JobIx, Plugin, Point, State, TaskIx};
 
 /// Lets as many tasks of a job leave for others, or by shuffle, as its
 /// disruption budget allows at the moment; all of a job without one.
@@ -19,7 +19,7 @@ impl Plugin for Pdb {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks]
+        &[Point::Preemptable, Point::Reclaimable, Point::VictimTasks, Point::Evictable]
     }
 
     fn preemptable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
@@ -27,6 +27,16 @@ impl Plugin for Pdb {
     }
 
     fn reclaimable(&mut self, state: &State, _: TaskIx, tasks: &[TaskIx]) -> Option<Vec<TaskIx>> {
+        Some(within_budgets(state, tasks))
+    }
+
+    fn evictable(
+        &mut self,
+        state: &State,
+        _: Eviction,
+        _: JobIx,
+        tasks: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
         Some(within_budgets(state, tasks))
     }
 

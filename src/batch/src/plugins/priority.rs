@@ -1,6 +1,6 @@
 //! `priority`: jobs and tasks of higher priority first.
 
-use crate::session::{JobIx, Plugin, Point, State, Status, TaskIx};
+use crate::session::{Eviction, GroupIx, JobIx, Plugin, Point, State, Status, TaskIx};
 use std::cmp::Ordering;
 
 /// Orders jobs and tasks by priority, high first; a job takes others off their
@@ -14,7 +14,8 @@ impl Plugin for Priority {
     }
 
     fn points(&self) -> &'static [Point] {
-        &[Point::JobOrder, Point::TaskOrder, Point::JobStarving, Point::Preemptable]
+        use Point::{Evictable, GroupOrder, JobOrder, JobStarving, Preemptable, TaskOrder};
+        &[JobOrder, TaskOrder, GroupOrder, JobStarving, Preemptable, Evictable]
     }
 
     fn job_order(&self, state: &State, a: JobIx, b: JobIx) -> Ordering {
@@ -23,6 +24,11 @@ impl Plugin for Priority {
 
     fn task_order(&self, state: &State, a: TaskIx, b: TaskIx) -> Ordering {
         state[b].priority.cmp(&state[a].priority)
+    }
+
+    fn group_order(&self, state: &State, job: JobIx, a: GroupIx, b: GroupIx) -> Ordering {
+        let priority = |group| state[job].group(group).map(|group| group.priority);
+        priority(b).cmp(&priority(a))
     }
 
     fn job_starving(&self, state: &State, job: JobIx) -> bool {
@@ -44,6 +50,21 @@ impl Plugin for Priority {
             } else {
                 state[other.job].priority < state[job].priority
             }
+        };
+        Some(candidates.iter().copied().filter(lower).collect())
+    }
+
+    fn evictable(
+        &mut self,
+        state: &State,
+        eviction: Eviction,
+        preemptor: JobIx,
+        candidates: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        // Between queues it is shares that count.
+        let lower = |task: &TaskIx| {
+            eviction == Eviction::Reclaim
+                || state[state[*task].job].priority < state[preemptor].priority
         };
         Some(candidates.iter().copied().filter(lower).collect())
     }

@@ -43,8 +43,7 @@ impl Proportion {
         }
     }
 
-    fn takes(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
-        let request = &state.shape_of(task).request;
+    fn takes(&self, state: &State, queue: QueueIx, request: &Amounts) -> bool {
         state[queue].open
             && self.at(queue).is_some_and(|entry| entry.books.takes(request, &entry.deserved))
     }
@@ -102,7 +101,7 @@ impl Plugin for Proportion {
     }
 
     fn allocatable(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
-        self.takes(state, queue, task)
+        self.takes(state, queue, &state.shape_of(task).request)
     }
 
     fn queue_objection(&self, state: &State, queue: QueueIx, task: TaskIx) -> Option<String> {
@@ -110,8 +109,8 @@ impl Plugin for Proportion {
         too_much(state, queue, &entry.books, &state.shape_of(task).request, &entry.deserved)
     }
 
-    fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
-        self.takes(state, queue, task)
+    fn preemptive(&self, state: &State, queue: QueueIx, tasks: &[TaskIx]) -> bool {
+        self.takes(state, queue, &state.asked_by(tasks))
     }
 
     fn reclaimable(

@@ -8,8 +8,8 @@ use super::task::TaskInput;
 use crate::amounts::{Amounts, DimIx, Dims};
 use crate::life::JobPhase;
 use crate::session::{
-    Budget, Census, Job, JobIx, Queue, QueueIx, Quota, Role, Shape, Shard, State, Task, host_notes,
-    task_number,
+    Budget, Census, Domains, GroupIx, Job, JobIx, Queue, QueueIx, Quota, Role, Shape, Shard, State,
+    Task, host_notes, task_number,
 };
 use crate::world::Picks;
 use std::collections::BTreeMap;
@@ -40,6 +40,7 @@ pub(super) fn state(cluster: &Cluster, settings: &Settings) -> Result<State, Bat
     let mut builder = Builder { state, dims, cluster, nodes, held, labels_matter, queues_differ };
     builder.shard();
     builder.quotas()?;
+    builder.domains();
     for queue in &cluster.queues {
         builder.queue(queue)?;
     }
@@ -100,6 +101,12 @@ impl Builder<'_> {
         let known = shard.nodes.iter().filter_map(|name| self.host(name));
         known.collect::<Vec<_>>().into_iter().for_each(|host| hosts.insert(host));
         self.state.shard = Some(Shard { hosts, hard: shard.mode == ShardMode::Hard });
+    }
+
+    fn domains(&mut self) {
+        let inputs = &self.cluster.hyper_nodes;
+        let inputs = inputs.iter().map(|input| input.domain(|name| self.host(name)));
+        self.state.domains = Domains::new(&self.state.world, inputs.collect());
     }
 
     fn host(&self, name: &str) -> Option<HostIx> {
@@ -204,6 +211,7 @@ impl Builder<'_> {
             roles: names.iter().map(role).collect(),
             ..Job::named(uuid("job", &id), id, queue.unwrap_or(QueueIx(0)))
         });
+        input.divide(self.state.job_mut(job));
         let protected = [class.unwrap_or_default(), &input.namespace]
             .iter()
             .any(|name| PROTECTED.contains(name));
@@ -212,7 +220,8 @@ impl Builder<'_> {
         let hint = hint.map(Arc::new);
         for task in &input.tasks {
             let role = names.binary_search(&task.role.as_str()).unwrap_or_default();
-            self.task(job, role as u32, task, protected, hint.clone())?;
+            let group = input.group(self.state.job_mut(job), &task.labels);
+            self.task(job, (role as u32, group), task, protected, hint.clone())?;
         }
         Ok(())
     }
@@ -237,7 +246,7 @@ impl Builder<'_> {
         let nobody = Job::named(Uuid::nil(), String::new(), QueueIx(0));
         let job = self.state.add_job(Job { listed: false, ..nobody });
         for task in &self.cluster.tasks_without_job {
-            self.task(job, 0, task, true, None)?;
+            self.task(job, (0, GroupIx(0)), task, true, None)?;
         }
         Ok(())
     }
@@ -245,7 +254,7 @@ impl Builder<'_> {
     fn task(
         &mut self,
         job: JobIx,
-        role: u32,
+        (role, group): (u32, GroupIx),
         input: &TaskInput,
         protected: bool,
         of_job: Option<Arc<Hint>>,
@@ -279,6 +288,7 @@ impl Builder<'_> {
             name: id,
             job,
             role,
+            group,
             number: task_number(&input.name),
             created: seconds(input.created),
             priority: input.priority,

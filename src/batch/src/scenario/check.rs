@@ -27,6 +27,9 @@ const KINDS: &[(&str, Compare)] = &[
     ("hints", |d, expected| d.named("hints", expected, &json!(d.came.hints))),
     ("scores", |d, expected| d.scores(expected)),
     ("score_tolerance", |_, _| {}),
+    ("bind_counts_of_hyper_nodes_sorted", |d, expected| {
+        d.same("bind_counts_of_hyper_nodes_sorted", expected, &json!(d.came.binds_by_domain()));
+    }),
     ("enqueueable", |d, expected| d.named("enqueueable", expected, &json!(d.came.enqueueable))),
     ("job_allocated", |d, expected| d.job_allocated(expected)),
     ("predicate_ok", |d, expected| d.predicate_ok(expected)),

@@ -2,6 +2,7 @@
 
 use super::amounts::AmountsInput;
 use super::task::TaskInput;
+use super::topology::{HyperNodeInput, SubGroupInput, TopologyInput};
 use crate::session::NodeGroups;
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,9 +35,9 @@ pub(super) struct Cluster {
     pub(super) tasks_without_job: Vec<TaskInput>,
     #[serde(default)]
     pub(super) shard: Option<ShardInput>,
-    /// Network domains. No plugin looks at them yet.
-    #[serde(default, rename = "hyper_nodes")]
-    _hyper_nodes: Vec<Value>,
+    /// Topology domains.
+    #[serde(default)]
+    pub(super) hyper_nodes: Vec<HyperNodeInput>,
     /// Quotas of namespaces.
     #[serde(default)]
     pub(super) resource_quotas: Vec<QuotaInput>,
@@ -221,12 +222,10 @@ pub(super) struct JobInput {
     /// Of tasks that have no hint of their own.
     #[serde(default)]
     pub(super) hint: Option<Hint>,
-    /// No action looks at it yet.
-    #[serde(default, rename = "network_topology")]
-    _network_topology: Option<Value>,
-    /// No action looks at it yet.
-    #[serde(default, rename = "sub_group_policy")]
-    _sub_group_policy: Option<Value>,
+    #[serde(default)]
+    pub(super) network_topology: Option<TopologyInput>,
+    #[serde(default)]
+    pub(super) sub_group_policy: Vec<SubGroupInput>,
     #[serde(default)]
     pub(super) tasks: Vec<TaskInput>,
 }

@@ -19,6 +19,7 @@ mod outcome;
 mod probe;
 mod task;
 mod tiers;
+mod topology;
 pub mod units;
 
 pub use check::check;

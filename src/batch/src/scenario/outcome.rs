@@ -59,6 +59,9 @@ pub struct Outcome {
     /// Whether jobs would be admitted, likewise.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub enqueueable: BTreeMap<String, bool>,
+    /// The narrowest domain of each node.
+    #[serde(skip)]
+    domains: BTreeMap<String, String>,
     #[serde(skip)]
     names: BTreeMap<Uuid, String>,
     #[serde(skip)]
@@ -73,6 +76,8 @@ impl Outcome {
         for &host in state.world.order() {
             let facts = state.world.facts(host);
             outcome.nodes.insert(facts.uuid, facts.node.clone());
+            let domain = state.domains.get(state.domains.narrowest(host));
+            outcome.domains.insert(facts.node.clone(), domain.name.clone());
         }
         for job in state.jobs() {
             outcome.job(session, job);
@@ -120,6 +125,18 @@ impl Outcome {
         self.scores = probed.scores;
         self.predicate_status = probed.statuses;
         self.enqueueable = probed.enqueueable;
+    }
+
+    /// How many tasks were bound in each of the narrowest domains, the fewest
+    /// first.
+    pub(super) fn binds_by_domain(&self) -> Vec<usize> {
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        for domain in self.binds.values().filter_map(|node| self.domains.get(node)) {
+            *counts.entry(domain).or_default() += 1;
+        }
+        let mut counts: Vec<usize> = counts.into_values().collect();
+        counts.sort_unstable();
+        counts
     }
 
     /// The cluster that the next cycle begins with.

@@ -28,7 +28,7 @@ pub(super) struct TaskInput {
     #[serde(default = "yes")]
     pub(super) preemptable: bool,
     #[serde(default)]
-    labels: BTreeMap<String, String>,
+    pub(super) labels: BTreeMap<String, String>,
     #[serde(default)]
     pub(super) annotations: BTreeMap<String, String>,
     #[serde(default)]

@@ -54,9 +54,9 @@ pub(super) fn tiers(
 }
 
 impl PluginInput {
-    /// Whether the plugin is asked at a point. Two have no switch.
+    /// Whether the plugin is asked at a point. Some have no switch.
     fn is_on(&self, point: &str) -> bool {
-        let always = matches!(point, "job_valid" | "victim_queue_order");
+        let always = matches!(point, "job_valid" | "victim_queue_order" | "unified_evictable");
         let on = self.enabled.as_ref().is_none_or(|names| names.iter().any(|name| name == point));
         always || (on && !self.disabled.iter().any(|name| name == point))
     }

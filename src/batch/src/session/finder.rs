@@ -37,6 +37,10 @@ pub(super) struct Found {
     pub(super) hint: Option<HintOutcome>,
 }
 
+/// Hosts in groups, the first to be tried first; with each group, whether it
+/// has room now.
+pub(super) type Candidates = [(Vec<HostIx>, bool); 4];
+
 /// What is known of hosts, by shape.
 #[derive(Default)]
 pub struct Finder {
@@ -74,18 +78,20 @@ impl Finder {
         let shape = state[task].shape;
         let entry = self.entry(state, tiers, shape)?;
         let hint = state[shape].hint.as_deref();
-        if let Some(host) = first.planned {
+        let inside =
+            |host: &HostIx| first.within.is_none_or(|domain| state.domains.contains(domain, *host));
+        if let Some(host) = first.planned.filter(inside) {
             let place = entry.place_on(state, shape, host)?;
             return Ok(Found { place, hint: hint.map(|_| HintOutcome::Planned) });
         }
-        if let Some(host) = first.nominated
+        if let Some(host) = first.nominated.filter(inside)
             && let Some(place) = entry.place_on(state, shape, host)?
         {
             return Ok(Found { place: Some(place), hint: None });
         }
         let mut outcome = None;
         if let Some(hint) = hint {
-            let takes = |host| entry.takes_now(state, shape, host);
+            let takes = |host| Ok(inside(&host) && entry.takes_now(state, shape, host)?);
             let most = first.max_hint_nodes;
             let (host, came) = try_preferred(&state.world, hint, most, &entry.passing, takes)?;
             outcome = Some(came);
@@ -93,7 +99,13 @@ impl Finder {
                 return Ok(Found { place: Some(Place::Now(host)), hint: outcome });
             }
         }
-        let place = entry.best(state, tiers, task)?;
+        let place = match first.within {
+            None if !tiers.scores_places(state) => entry.best(state, tiers, task)?,
+            within => {
+                let domain = within.unwrap_or(state.domains.top());
+                self.best_in(state, tiers, task, domain)?
+            }
+        };
         Ok(Found { place, hint: outcome })
     }
 
@@ -156,6 +168,45 @@ impl Finder {
         Ok(entry.passing.contains(host))
     }
 
+    /// What a shape scores on those of these hosts that have room for it now;
+    /// none where that cannot be kept host by host.
+    ///
+    /// # Errors
+    /// A shape or host that cannot be judged.
+    pub(super) fn scored(
+        &mut self,
+        state: &State,
+        tiers: &Tiers,
+        shape: ShapeIx,
+        hosts: &[HostIx],
+    ) -> Result<Option<Vec<(HostIx, f64)>>, Fault> {
+        let entry = self.entry(state, tiers, shape)?;
+        let Some(mut index) = entry.index.take() else { return Ok(None) };
+        let caught_up = index.catch_up(state, |host| entry.score_now(state, tiers, shape, host));
+        let with_room = hosts.iter().filter_map(|host| {
+            let score = index.score(state.world.rank(*host))?;
+            Some((*host, score))
+        });
+        let scored = with_room.collect();
+        entry.index = Some(index);
+        caught_up?;
+        Ok(Some(scored))
+    }
+
+    /// Those of these hosts that can take a shape.
+    ///
+    /// # Errors
+    /// A shape or host that cannot be judged.
+    pub(super) fn candidates_in(
+        &mut self,
+        state: &State,
+        tiers: &Tiers,
+        shape: ShapeIx,
+        hosts: &[HostIx],
+    ) -> Result<Candidates, Fault> {
+        self.entry(state, tiers, shape)?.candidates(state, shape, hosts)
+    }
+
     fn entry(
         &mut self,
         state: &State,
@@ -205,7 +256,7 @@ impl Judged {
                 return Ok(None);
             }
         }
-        for (hosts, now) in self.candidates(state, shape)? {
+        for (hosts, now) in self.candidates(state, shape, state.world.order())? {
             if let Some(host) = best_of(state, tiers, task, &hosts) {
                 return Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }));
             }
@@ -262,12 +313,16 @@ impl Judged {
         Ok(self.takes_now(state, shape, host)?.then(|| score(state, tiers, shape, host)))
     }
 
-    /// Hosts that can take a shape, in the groups in which they are tried: room
-    /// now before room later, and in each the own shard first. With each group,
-    /// whether it has room now.
-    fn candidates(&self, state: &State, shape: ShapeIx) -> Result<[(Vec<HostIx>, bool); 4], Fault> {
+    /// Those of these hosts that can take a shape, in the groups in which they
+    /// are tried: room now before room later, and in each the own shard first.
+    fn candidates(
+        &self,
+        state: &State,
+        shape: ShapeIx,
+        hosts: &[HostIx],
+    ) -> Result<Candidates, Fault> {
         let mut groups = [(vec![], true), (vec![], true), (vec![], false), (vec![], false)];
-        for &host in state.world.order() {
+        for &host in hosts {
             if self.takes(state, shape, host)? {
                 let later = !state.world.fits_idle(host, &state[shape].request);
                 let own = state.shard.as_ref().is_none_or(|shard| shard.hosts.contains(host));

@@ -4,6 +4,7 @@
 //! `preferredNodeNames` are tried one after the other where a host with room
 //! now is looked for (rule 21).
 
+use super::objects::DomainIx;
 use super::plugin::{HostVerdict, NodePredicate};
 use super::shape::Shape;
 use super::state::State;
@@ -21,6 +22,8 @@ pub(super) struct First {
     pub(super) nominated: Option<HostIx>,
     /// Preferred names that are looked at, at most.
     pub(super) max_hint_nodes: usize,
+    /// The domain that it has to be in; none: anywhere.
+    pub(super) within: Option<DomainIx>,
 }
 
 /// The hosts of these names, in any letter case.

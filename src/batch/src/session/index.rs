@@ -69,6 +69,11 @@ impl Index {
         }
     }
 
+    /// The score of the host of a rank; none where the shape does not fit.
+    pub(super) fn score(&self, rank: usize) -> Option<f64> {
+        self.scores.get(rank).copied().filter(|score| *score > f64::NEG_INFINITY)
+    }
+
     /// The rank of the best host, the first of equals.
     pub(super) fn first_best(&self) -> Option<usize> {
         let best = self.best.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -8,13 +8,16 @@ mod cells;
 mod census;
 mod close;
 mod commits;
+mod domains;
 mod explain;
 mod finder;
+mod gradients;
 mod groups;
 mod heap;
 mod hint;
 mod index;
 mod objects;
+mod places;
 mod plugin;
 mod point;
 mod quota;
@@ -23,6 +26,7 @@ mod selector;
 mod shape;
 mod state;
 mod statement;
+mod subgroup;
 mod tiers;
 mod victims;
 mod votes;
@@ -32,13 +36,19 @@ pub use cells::CellShare;
 pub use census::{Census, Status};
 pub use close::{Closed, Condition, ConditionKind, Verdict};
 pub use commits::{Bind, Commits, Evict, Nomination, Outcome, Plan, Refused, Take};
+pub use domains::{Domain, DomainInput, Domains, Purpose, TOP};
 pub use explain::why_not;
 pub use finder::Place;
 pub use groups::NodeGroups;
 pub use heap::Heap;
 pub use hint::preferred;
-pub use objects::{Job, JobIx, Queue, QueueIx, Role, ShapeIx, Task, TaskIx};
-pub use plugin::{HostVerdict, NodePredicate, Objection, Plugin, Score, SetScore, Vote};
+pub use objects::{
+    CellIx, DomainIx, GroupIx, Job, JobIx, Queue, QueueIx, Role, ShapeIx, Task, TaskIx,
+};
+pub use places::Occupied;
+pub use plugin::{
+    DomainScore, HostVerdict, NodePredicate, Objection, Plugin, Score, SetScore, Vote,
+};
 pub use point::Point;
 pub use quota::Quota;
 pub use scoring::scores;
@@ -48,7 +58,8 @@ pub use shape::{
     host_notes,
 };
 pub use state::{Diary, Shard, State};
-pub use statement::Statement;
+pub use statement::{Replay, Statement};
+pub use subgroup::{GroupPolicy, SubGroup, Tier, Topology};
 pub use tiers::{Seat, Tiers, task_number};
 pub use votes::{Ballot, Disagreement, Eviction, elect};
 
@@ -91,11 +102,12 @@ impl<'a> Session<'a> {
     /// Opens a session; every plugin prepares itself.
     #[must_use]
     pub fn open(
-        state: State,
+        mut state: State,
         mut tiers: Tiers,
         options: SessionOptions,
         commits: &'a mut dyn Commits,
     ) -> Self {
+        state.locate_all();
         tiers.open(&state);
         Self {
             state,
@@ -140,14 +152,41 @@ impl<'a> Session<'a> {
     /// # Errors
     /// A task or host that cannot be judged.
     pub fn best_host(&mut self, task: TaskIx) -> Result<Option<Place>, Fault> {
+        self.find(task, None)
+    }
+
+    /// The same among the hosts of a domain.
+    ///
+    /// # Errors
+    /// A task or host that cannot be judged.
+    pub fn best_host_in(&mut self, task: TaskIx, domain: DomainIx) -> Result<Option<Place>, Fault> {
+        self.find(task, Some(domain))
+    }
+
+    fn find(&mut self, task: TaskIx, within: Option<DomainIx>) -> Result<Option<Place>, Fault> {
         let first = First {
             planned: self.tiers.planned(&self.state, task),
             nominated: self.state[task].nominated,
             max_hint_nodes: self.options.max_hint_nodes,
+            within,
         };
         let found = self.finder.find(&self.state, &self.tiers, task, first)?;
         self.state.note_hint(task, found.hint);
         Ok(found.place)
+    }
+
+    /// The best host of a domain on which a task can be promised room: of those
+    /// that have it now, else of those that will have it. Places for tasks count
+    /// as room does: those of tasks that leave are free.
+    ///
+    /// # Errors
+    /// A task or host that cannot be judged.
+    pub fn future_host_in(
+        &mut self,
+        task: TaskIx,
+        domain: DomainIx,
+    ) -> Result<Option<HostIx>, Fault> {
+        self.finder.future_in(&self.state, &self.tiers, task, domain)
     }
 
     /// Hosts that a task could go to if others left them, in order of name.

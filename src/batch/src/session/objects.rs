@@ -4,6 +4,7 @@ use super::budget::Budget;
 use super::cells::CellShare;
 use super::census::{Census, Status};
 use super::groups::NodeGroups;
+use super::subgroup::{GroupPolicy, SubGroup, Topology};
 use crate::amounts::{Amounts, DimIx};
 use crate::life::JobPhase;
 use crate::world::Picks;
@@ -38,6 +39,13 @@ numbers! {
     TaskIx,
     /// A shape of request by its number in one session.
     ShapeIx,
+    /// A topology domain by its number in one session: narrow ones before wide
+    /// ones, those of a tier by name.
+    DomainIx,
+    /// Hosts that are in the very same domains, by their number in one session.
+    CellIx,
+    /// A sub-group by its number in its job.
+    GroupIx,
 }
 
 /// A queue.
@@ -129,6 +137,15 @@ pub struct Job {
     pub listed: bool,
     /// Its roles, by number.
     pub roles: Vec<Role>,
+    /// How near to each other its tasks have to be.
+    pub topology: Option<Topology>,
+    /// What divides its tasks into sub-groups.
+    pub policies: Vec<GroupPolicy>,
+    /// Its sub-groups, by number; none where neither a topology nor policies
+    /// ask for them.
+    pub groups: Vec<SubGroup>,
+    /// The narrowest domain that holds all of its tasks that have a place.
+    pub placed: Option<DomainIx>,
     /// Its tasks, in order of creation.
     pub tasks: Vec<TaskIx>,
     /// Its tasks by state.
@@ -162,6 +179,10 @@ impl Job {
             budget: None,
             listed: true,
             roles: Vec::new(),
+            topology: None,
+            policies: Vec::new(),
+            groups: Vec::new(),
+            placed: None,
             tasks: Vec::new(),
             census: Census::default(),
             allocated: Amounts::new(),
@@ -207,6 +228,8 @@ pub struct Task {
     pub job: JobIx,
     /// Its role in the job, by number.
     pub role: u32,
+    /// Its sub-group in the job, where that has any.
+    pub group: GroupIx,
     /// The whole number at the end of its name, when the name has at least
     /// three parts: tasks are placed in that order.
     pub number: Option<u64>,

@@ -1,10 +1,12 @@
 //! What plugins may have a say in.
 
 use super::cells::CellShare;
-use super::objects::{JobIx, QueueIx, ShapeIx, TaskIx};
+use super::objects::{DomainIx, GroupIx, JobIx, QueueIx, ShapeIx, TaskIx};
+use super::places::Occupied;
 use super::point::Point;
 use super::shape::Shape;
 use super::state::State;
+use super::votes::Eviction;
 use crate::world::World;
 use std::cmp::Ordering;
 use stowplan_engine::fault::Fault;
@@ -82,6 +84,15 @@ pub trait SetScore: Send {
     fn add(&self, state: &State, hosts: &[HostIx], scores: &mut [f64]);
 }
 
+/// The score of a domain.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DomainScore {
+    /// What it is worth by itself.
+    pub score: f64,
+    /// What is added to that where several share the highest.
+    pub among_equals: f64,
+}
+
 /// A score that depends on one host and the shape of a request alone (rule 8).
 pub type Score = dyn LocalScore<World, Shape>;
 
@@ -155,6 +166,21 @@ pub trait Plugin: Send {
     /// A job was admitted.
     fn job_enqueued(&mut self, _state: &State, _job: JobIx) {}
 
+    /// Which of two sub-groups of a job is placed first.
+    fn group_order(&self, _state: &State, _job: JobIx, _a: GroupIx, _b: GroupIx) -> Ordering {
+        Ordering::Equal
+    }
+
+    /// Whether a sub-group has its minimum.
+    fn group_ready(&self, _state: &State, _job: JobIx, _group: GroupIx) -> bool {
+        true
+    }
+
+    /// Whether a sub-group has its minimum once others have left.
+    fn group_pipelined(&self, _state: &State, _job: JobIx, _group: GroupIx) -> Vote {
+        Vote::Abstain
+    }
+
     /// Whether others may be evicted for a job.
     fn job_starving(&self, _state: &State, _job: JobIx) -> bool {
         false
@@ -175,8 +201,9 @@ pub trait Plugin: Send {
         None
     }
 
-    /// Whether a queue may take from others for a task.
-    fn preemptive(&self, _state: &State, _queue: QueueIx, _task: TaskIx) -> bool {
+    /// Whether a queue may take from others for tasks, for all of them
+    /// together.
+    fn preemptive(&self, _state: &State, _queue: QueueIx, _tasks: &[TaskIx]) -> bool {
         true
     }
 
@@ -197,6 +224,18 @@ pub trait Plugin: Send {
         &mut self,
         _state: &State,
         _reclaimer: TaskIx,
+        _candidates: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        None
+    }
+
+    /// Which of these may leave for a job as a whole, in the order given; none:
+    /// no opinion.
+    fn evictable(
+        &mut self,
+        _state: &State,
+        _eviction: Eviction,
+        _preemptor: JobIx,
         _candidates: &[TaskIx],
     ) -> Option<Vec<TaskIx>> {
         None
@@ -264,6 +303,35 @@ pub trait Plugin: Send {
     /// The NUMA cells of its host that a task was given; none: any.
     fn cells(&self, _task: TaskIx) -> Vec<CellShare> {
         Vec::new()
+    }
+
+    /// How well domains suit a sub-group, one after the other; none: no
+    /// opinion.
+    fn domain_scores(
+        &self,
+        _state: &State,
+        _job: JobIx,
+        _group: GroupIx,
+        _domains: &[DomainIx],
+    ) -> Option<Vec<DomainScore>> {
+        None
+    }
+
+    /// How many domains are looked at in vain before evictions for a job or
+    /// sub-group are given up; none: no opinion.
+    fn most_domains(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether it has scores of hosts by where they are.
+    fn scores_places(&self) -> bool {
+        false
+    }
+
+    /// What the place of hosts adds to their scores for a task, cell after
+    /// cell; none: nothing, or the same for all.
+    fn place_scores(&self, _state: &State, _task: TaskIx, _cells: &[Occupied]) -> Option<Vec<f64>> {
+        None
     }
 
     /// A task has got a host, for now.

@@ -46,6 +46,12 @@ points! {
     JobReady = "enableJobReady", "job_ready";
     /// Whether a job has its minimum once others have left: votes.
     JobPipelined = "enableJobPipelined", "job_pipelined";
+    /// Which sub-group of a job is placed first: first answer that is not equal.
+    GroupOrder = "enabledSubJobOrder", "sub_job_order";
+    /// Whether a sub-group has its minimum: all must agree.
+    GroupReady = "enabledSubJobReady", "sub_job_ready";
+    /// Whether a sub-group has its minimum once others have left: votes.
+    GroupPipelined = "enabledSubJobPipelined", "sub_job_pipelined";
     /// Whether others may be evicted for a job: the first tier decides.
     JobStarving = "enableJobStarving", "job_starving";
     /// Whether a queue has all that it deserves: any plugin suffices.
@@ -65,6 +71,13 @@ points! {
     /// Which running tasks should leave whoever comes after them: all that any
     /// plugin of the first tier with an answer names; and which of them may not.
     VictimTasks = "enabledVictim", "victim";
+    /// Which tasks may leave for a job as a whole: votes on victims.
+    Evictable = "enableUnifiedEvictable", "unified_evictable";
+    /// Which topology domains come into question: how many of them, where
+    /// others would have to leave.
+    DomainGradient = "enabledHyperNodeGradient", "hyper_node_gradient";
+    /// How well a topology domain suits: the sum of all.
+    DomainOrder = "enabledHyperNodeOrder", "hyper_node_order";
 }
 
 impl Point {

@@ -1,9 +1,11 @@
 //! The state of a session: hosts, queues, jobs, tasks, and the sums over them,
 //! which follow every step and its undoing.
 
+mod places;
 mod steps;
 
 use super::census::{Census, Status};
+use super::domains::Domains;
 use super::objects::{Job, JobIx, Queue, QueueIx, ShapeIx, Task, TaskIx};
 use super::quota::Quota;
 use super::shape::Shape;
@@ -57,6 +59,8 @@ pub struct State {
     pub quotas: Vec<Quota>,
     /// What earlier cycles have left to remember.
     pub diary: Diary,
+    /// Which hosts are near to each other.
+    pub domains: Domains,
     /// Tasks that took room in this session, whatever became of it.
     placed: BTreeSet<TaskIx>,
     /// Tasks that were evicted in this session.
@@ -75,6 +79,7 @@ impl State {
             shard: None,
             quotas: Vec::new(),
             diary: Diary::new(),
+            domains: Domains::new(&world, Vec::new()),
             world,
             now,
             queues: Vec::new(),
@@ -127,6 +132,9 @@ impl State {
         }
         let job = &mut self.jobs[task.job.index()];
         job.tasks.push(at);
+        if let Some(group) = job.groups.get_mut(task.group.index()) {
+            group.priority = group.priority.max(task.priority);
+        }
         enter(job, &task, shape, 1);
         if let Some(host) = task.host.filter(|_| task.status.is_on_host()) {
             self.world.pad(host, &self.paddings[task.shape.index()], 1);
@@ -208,6 +216,14 @@ impl State {
         self.tasks[task.index()].hint = outcome;
     }
 
+    /// What tasks ask for together.
+    #[must_use]
+    pub fn asked_by<'t>(&self, tasks: impl IntoIterator<Item = &'t TaskIx>) -> Amounts {
+        let mut sum = Amounts::new();
+        tasks.into_iter().for_each(|task| sum.add(&self.shape_of(*task).request));
+        sum
+    }
+
     /// A job, to change what does not follow from its tasks.
     pub fn job_mut(&mut self, job: JobIx) -> &mut Job {
         &mut self.jobs[job.index()]
@@ -223,11 +239,19 @@ impl State {
             for role in &mut fresh.roles {
                 role.census = Census::default();
             }
+            for group in &mut fresh.groups {
+                group.census = Census::default();
+            }
             for task in &job.tasks {
                 enter(&mut fresh, &self[*task], self.shape_of(*task), 1);
             }
             let held = |job: &Job| job.allocated.positive().collect::<Vec<_>>();
-            if fresh.census != job.census || fresh.roles != job.roles || held(&fresh) != held(job) {
+            let groups = |job: &Job| job.groups.iter().map(|it| it.census).collect::<Vec<_>>();
+            if fresh.census != job.census
+                || fresh.roles != job.roles
+                || groups(&fresh) != groups(job)
+                || held(&fresh) != held(job)
+            {
                 return Some(format!("the sums of job {} do not follow its tasks", job.name));
             }
         }
@@ -248,11 +272,14 @@ fn padding(dims: &Dims, request: &Amounts) -> Amounts {
     padding
 }
 
-/// Counts a task in its job and role, or takes it out (`sign` -1).
+/// Counts a task in its job, role and sub-group, or takes it out (`sign` -1).
 fn enter(job: &mut Job, task: &Task, shape: &Shape, sign: i32) {
     job.census.count(task.status, shape.is_best_effort(), sign);
     if let Some(role) = job.roles.get_mut(task.role as usize) {
         role.census.count(task.status, shape.is_best_effort(), sign);
+    }
+    if let Some(group) = job.groups.get_mut(task.group.index()) {
+        group.census.count(task.status, shape.is_best_effort(), sign);
     }
     if task.status.is_allocated() {
         if sign > 0 {

@@ -191,6 +191,7 @@ impl Session<'_> {
         hosts.dedup();
         let job = statement.job;
         self.discard(statement);
+        self.state.locate(job);
         let retries = self.options.commit_retries;
         let at = self.state.job_mut(job);
         at.refusals += 1;
@@ -202,7 +203,37 @@ impl Session<'_> {
     }
 }
 
+/// Places that tasks had, to be given to them once more.
+#[derive(Clone, Debug, Default)]
+pub struct Replay(Vec<(TaskIx, HostIx, bool)>);
+
 impl Session<'_> {
+    /// The places in a statement.
+    #[must_use]
+    pub fn recorded(&self, statement: &Statement) -> Replay {
+        let place = |step: &Step| match *step {
+            Step::Allocate(task) => Some((task, self.state[task].host?, true)),
+            Step::Pipeline(task) => Some((task, self.state[task].host?, false)),
+            Step::Evict(..) => None,
+        };
+        Replay(statement.steps.iter().filter_map(place).collect())
+    }
+
+    /// Gives tasks of a job the same places; none when one is not free any
+    /// more.
+    pub fn replayed(&mut self, job: JobIx, replay: &Replay) -> Option<Statement> {
+        let mut statement = Statement::new(job);
+        for &(task, host, now) in &replay.0 {
+            if !now {
+                self.pipeline(&mut statement, task, host);
+            } else if !self.allocate(&mut statement, task, host) {
+                self.discard(statement);
+                return None;
+            }
+        }
+        Some(statement)
+    }
+
     /// A statement is committed: what got room is bound, promises are kept.
     fn hold(&mut self, mut statement: Statement) {
         for step in &statement.steps {

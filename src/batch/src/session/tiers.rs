@@ -1,8 +1,9 @@
 //! Plugins in tiers, and the orders and answers that they make together.
 
 use super::cells::CellShare;
-use super::objects::{JobIx, QueueIx, ShapeIx, TaskIx};
-use super::plugin::{NodePredicate, Objection, Plugin, Score, SetScore};
+use super::objects::{DomainIx, GroupIx, JobIx, QueueIx, ShapeIx, TaskIx};
+use super::places::Occupied;
+use super::plugin::{DomainScore, NodePredicate, Objection, Plugin, Score, SetScore};
 use super::point::Point;
 use super::state::State;
 use super::votes::Disagreement;
@@ -147,6 +148,28 @@ impl Tiers {
         self.at(Point::JobReady).all(|plugin| plugin.job_ready(state, job))
     }
 
+    /// Which of two sub-groups of a job is placed first: then by their order,
+    /// then by name.
+    #[must_use]
+    pub fn group_order(&self, state: &State, job: JobIx, a: GroupIx, b: GroupIx) -> Ordering {
+        let groups = &state[job].groups;
+        let (left, right) = (&groups[a.index()], &groups[b.index()]);
+        first(self.at(Point::GroupOrder).map(|plugin| plugin.group_order(state, job, a, b)))
+            .then_with(|| left.order.cmp(&right.order))
+            .then_with(|| left.name.cmp(&right.name))
+            .then_with(|| a.cmp(&b))
+    }
+
+    /// Whether a sub-group has its minimum: all agree. Without policies it is
+    /// the job.
+    #[must_use]
+    pub fn group_ready(&self, state: &State, job: JobIx, group: GroupIx) -> bool {
+        if state[job].policies.is_empty() {
+            return self.job_ready(state, job);
+        }
+        self.at(Point::GroupReady).all(|plugin| plugin.group_ready(state, job, group))
+    }
+
     /// Whether others may be evicted for a job: all of the first tier that has
     /// a say agree; without any, no.
     #[must_use]
@@ -181,10 +204,11 @@ impl Tiers {
         why.unwrap_or_else(|| format!("queue {} takes no more", state[queue].name))
     }
 
-    /// Whether a queue may take from others for a task.
+    /// Whether a queue may take from others for tasks, for all of them
+    /// together.
     #[must_use]
-    pub fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
-        self.at(Point::Preemptive).all(|plugin| plugin.preemptive(state, queue, task))
+    pub fn preemptive(&self, state: &State, queue: QueueIx, tasks: &[TaskIx]) -> bool {
+        self.at(Point::Preemptive).all(|plugin| plugin.preemptive(state, queue, tasks))
     }
 
     /// A job was admitted.
@@ -243,6 +267,50 @@ impl Tiers {
     pub fn cells(&self, task: TaskIx) -> Vec<CellShare> {
         let mut given = self.all().map(|plugin| plugin.cells(task));
         given.find(|cells| !cells.is_empty()).unwrap_or_default()
+    }
+
+    /// How well domains suit a sub-group, one after the other.
+    #[must_use]
+    pub fn domain_scores(
+        &self,
+        state: &State,
+        job: JobIx,
+        group: GroupIx,
+        domains: &[DomainIx],
+    ) -> Vec<DomainScore> {
+        let mut sums = vec![DomainScore::default(); domains.len()];
+        let asked = self.at(Point::DomainOrder);
+        for scores in asked.filter_map(|it| it.domain_scores(state, job, group, domains)) {
+            for (sum, score) in sums.iter_mut().zip(scores) {
+                sum.score += score.score;
+                sum.among_equals += score.among_equals;
+            }
+        }
+        sums
+    }
+
+    /// How many domains are looked at in vain before evictions are given up, if
+    /// anybody says.
+    #[must_use]
+    pub fn most_domains(&self) -> Option<usize> {
+        self.at(Point::DomainGradient).find_map(Plugin::most_domains)
+    }
+
+    /// Whether scores of hosts depend on where they are.
+    #[must_use]
+    pub fn scores_places(&self, state: &State) -> bool {
+        state.domains.has_any() && self.at(Point::NodeOrder).any(Plugin::scores_places)
+    }
+
+    /// What the place of hosts adds to their scores for a task, cell after
+    /// cell, plugin by plugin.
+    pub fn place_scores(
+        &self,
+        state: &State,
+        task: TaskIx,
+        cells: &[Occupied],
+    ) -> impl Iterator<Item = Vec<f64>> {
+        self.at(Point::NodeOrder).filter_map(move |it| it.place_scores(state, task, cells))
     }
 
     /// Tells every plugin that a task has got a host.

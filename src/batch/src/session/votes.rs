@@ -1,6 +1,6 @@
 //! How votes are combined over tiers.
 
-use super::objects::{JobIx, TaskIx};
+use super::objects::{GroupIx, JobIx, TaskIx};
 use super::plugin::{Plugin, Vote};
 use super::point::Point;
 use super::state::{Diary, State};
@@ -88,6 +88,16 @@ impl Tiers {
         self.vote(Point::JobPipelined, |plugin| plugin.job_pipelined(state, job))
     }
 
+    /// Whether a sub-group has its minimum once others have left. Without
+    /// policies it is the job.
+    #[must_use]
+    pub fn group_pipelined(&self, state: &State, job: JobIx, group: GroupIx) -> bool {
+        if state[job].policies.is_empty() {
+            return self.job_pipelined(state, job);
+        }
+        self.vote(Point::GroupPipelined, |plugin| plugin.group_pipelined(state, job, group))
+    }
+
     /// Whether a job may be admitted.
     #[must_use]
     pub fn job_enqueueable(&self, state: &State, job: JobIx) -> bool {
@@ -171,6 +181,22 @@ impl Tiers {
         let keepers = self.seats.iter_mut().flatten();
         let keepers = keepers.filter(|seat| seat.is_on(Point::VictimTasks));
         keepers.fold(victims, |left, seat| seat.plugin.lets_go(state, left))
+    }
+
+    /// Which of these tasks may leave for a job as a whole, in the order given.
+    #[must_use]
+    pub fn evictable(
+        &mut self,
+        state: &State,
+        eviction: Eviction,
+        preemptor: JobIx,
+        candidates: &[TaskIx],
+    ) -> Vec<TaskIx> {
+        elect(&mut self.seats, self.disagreement, |seat| {
+            let asked = seat.is_on(Point::Evictable);
+            let plugin = asked.then_some(&mut seat.plugin)?;
+            plugin.evictable(state, eviction, preemptor, candidates)
+        })
     }
 
     /// Whether gangs are evicted as wholes (rule 15b).

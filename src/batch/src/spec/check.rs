@@ -1,6 +1,7 @@
 //! Whether a job can be as it is stated; what is not stated gets its default.
 
 use super::names::check_name;
+use super::topology;
 use super::{
     JobRequest, JobSpec, OnTaskFailure, PreemptionPolicy, Resources, RoleRequest, RoleSpec, least,
     notes,
@@ -74,6 +75,8 @@ pub fn check(
     );
     let min_task_member = check_minima(&mut errors, &request.min_task_member, &tasks);
     let min_available = request.min_available.unwrap_or_else(|| i64::try_from(count).unwrap_or(0));
+    let near = request.network_topology.as_ref();
+    topology::check(&mut errors, near, &request.sub_groups, &tasks);
     let min = u32::try_from(min_available).ok().filter(|min| u64::from(*min) <= count);
     errors.require(
         min.is_some(),
@@ -116,6 +119,8 @@ pub fn check(
         min_available: min,
         min_task_member,
         min_resources,
+        network_topology: request.network_topology.clone(),
+        sub_groups: request.sub_groups.clone(),
         preemptable: request.preemptable.unwrap_or(true),
         run_limit_s,
         max_retries,
@@ -274,7 +279,30 @@ mod tests {
             (r#"{"tasks": [{}], "min_task_member": {"b": 1}}"#, "min_task_member.b is 1"),
             (r#"{"tasks": [{}], "name": "a/b"}"#, "name is \"a/b\""),
             (r#"{"tasks": [{"affinity": {}}]}"#, "tasks[0].affinity is {}"),
-            (r#"{"tasks": [{}], "sub_groups": []}"#, "sub_groups is []"),
+            (r#"{"tasks": [{}], "network_topology": {"mode": "near"}}"#, "mode is \"near\""),
+            (
+                r#"{"tasks": [{}], "network_topology": {"mode": "soft", "highest_tier": 2}}"#,
+                "network_topology.highest_tier is 2: expected nothing",
+            ),
+            (
+                r#"{"tasks": [{}], "network_topology": {"highest_tier": -1}}"#,
+                "network_topology.highest_tier is -1: expected 0 to 1000",
+            ),
+            (
+                r#"{"tasks": [{"count": 5}], "sub_groups": [{"name": "part", "size": 2}]}"#,
+                "sub_groups[0].size is 2: expected a size that all sub-groups have; \
+                 part-task-2 has 1",
+            ),
+            (
+                r#"{"tasks": [{"count": 4}], "sub_groups": [{"name": "a", "size": 2,
+                    "min_groups": 3}]}"#,
+                "sub_groups[0].min_groups is 3: expected 0 to 2",
+            ),
+            (
+                r#"{"tasks": [{}], "sub_groups": [{"name": "a", "roles": ["b"]}]}"#,
+                "sub_groups[0].roles[0] is \"b\": expected a role of the job",
+            ),
+            (r#"{"tasks": [{}], "sub_groups": [{"size": 1}]}"#, "sub_groups[0].name is \"\""),
             (r#"{"tasks": [{}], "suspend": 1}"#, "suspend is 1: expected true or false"),
             (r#"{"tasks": [{}], "run_limit_s": 0}"#, "run_limit_s is 0: expected 1 to"),
             (

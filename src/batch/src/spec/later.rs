@@ -5,9 +5,6 @@ use crate::error::BatchError;
 use serde_json::Value;
 use stowplan_scheduler::fields::FieldErrors;
 
-/// Of a job.
-const JOB: &[&str] = &["network_topology", "sub_groups"];
-
 /// Of a queue.
 const QUEUE: &[&str] = &["strategy"];
 
@@ -23,11 +20,6 @@ const EXPECTED: &str = "no such field: this version does not act on it yet";
 pub(super) fn check(body: &[u8]) -> Result<(), BatchError> {
     let Ok(Value::Object(job)) = serde_json::from_slice(body) else { return Ok(()) };
     let mut errors = FieldErrors::default();
-    for field in JOB {
-        if let Some(value) = job.get(*field) {
-            errors.add(*field, value, EXPECTED);
-        }
-    }
     let tasks = job.get("tasks").and_then(Value::as_array);
     for (place, role) in tasks.into_iter().flatten().enumerate() {
         for field in ROLE {

@@ -9,6 +9,7 @@ mod notes;
 mod queue;
 mod request;
 mod stored;
+mod topology;
 
 pub use budget::DisruptionBudget;
 pub use check::{Limits, check};
@@ -20,3 +21,5 @@ pub use queue::{
 };
 pub use request::{JobRequest, RoleRequest, read_job};
 pub use stored::{JobSpec, OnTaskFailure, PreemptionPolicy, RoleSpec};
+pub(crate) use topology::check_sizes;
+pub use topology::{NetworkTopology, SubGroups, TopologyMode};

@@ -1,6 +1,8 @@
 //! A job as its submitter states it: the body of `POST /v1/jobs`.
 
-use super::{DisruptionBudget, OnTaskFailure, PreemptionPolicy, Resources, later};
+use super::{
+    DisruptionBudget, NetworkTopology, OnTaskFailure, PreemptionPolicy, Resources, SubGroups, later,
+};
 use crate::amounts::Quantity;
 use crate::error::BatchError;
 use crate::session::Toleration;
@@ -38,6 +40,11 @@ pub struct JobRequest {
     #[serde(deserialize_with = "given")]
     #[schema(value_type = Option<BTreeMap<String, String>>)]
     pub min_resources: Option<Option<Resources>>,
+    /// How near to each other its tasks have to be; without a word, it does not
+    /// matter.
+    pub network_topology: Option<NetworkTopology>,
+    /// Parts of it that are placed together or not at all.
+    pub sub_groups: Vec<SubGroups>,
     /// Whether its tasks may be evicted for others; without a word, true.
     pub preemptable: Option<bool>,
     /// Whether it is held back until it is resumed; without a word, false.

@@ -1,6 +1,6 @@
 //! Jobs as the ledger keeps them.
 
-use super::DisruptionBudget;
+use super::{DisruptionBudget, NetworkTopology, SubGroups};
 use crate::amounts::Quantity;
 use crate::session::{Budget, Toleration};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,12 @@ pub struct JobSpec {
     /// resource class; null for no such check.
     #[serde(default)]
     pub min_resources: Option<BTreeMap<String, i64>>,
+    /// How near to each other its tasks have to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network_topology: Option<NetworkTopology>,
+    /// Parts of it that are placed together.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sub_groups: Vec<SubGroups>,
     /// Whether its tasks may be evicted for others.
     #[serde(default = "yes")]
     pub preemptable: bool,

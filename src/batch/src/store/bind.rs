@@ -211,6 +211,7 @@ pub(super) fn check_minimum(
     spec: &JobSpec,
 ) -> Result<(), BindRefusal> {
     let mut ready: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut groups = vec![BTreeMap::new(); spec.sub_groups.len()];
     for row in draft.image.batch.tasks_of(job.id) {
         let row = draft.tasks.get(&row.uuid).unwrap_or(row);
         let Some(role) = spec.role(&row.role) else { continue };
@@ -220,11 +221,20 @@ pub(super) fn check_minimum(
             _ => false,
         };
         *ready.entry(&role.role).or_default() += u32::from(counts);
+        if let Some((policy, name)) = spec.sub_group(role, row.index).filter(|_| counts) {
+            *groups[policy].entry(name).or_insert(0) += 1;
+        }
     }
     let below = |ready: u32, needed: u32| BindRefusal::BelowMinimum { ready, needed };
     let all: u32 = ready.values().sum();
     if all < spec.min_available {
         return Err(below(all, spec.min_available));
+    }
+    for (policy, counts) in spec.sub_groups.iter().zip(&groups) {
+        let complete = counts.values().filter(|count| **count >= policy.size()).count() as u32;
+        if complete < policy.min_groups() {
+            return Err(below(complete, policy.min_groups()));
+        }
     }
     let minima: u32 = spec.min_task_member.values().sum();
     if spec.min_available < minima {

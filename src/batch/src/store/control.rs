@@ -6,7 +6,7 @@ use super::phases::{Draft, is_final, state_of};
 use super::submit::{check_queue, task_uuid};
 use crate::error::BatchError;
 use crate::life::{JobPhase, TaskState};
-use crate::spec::{JobSpec, RoleSpec, least};
+use crate::spec::{JobSpec, RoleSpec, check_sizes, least};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -293,6 +293,9 @@ fn updated(before: &JobSpec, update: &JobUpdate, most_tasks: u64) -> Result<JobS
     let least = |spec: &JobSpec| least::of(&spec.tasks, spec.min_available, &spec.min_task_member);
     if before.min_resources == Some(least(before)) {
         spec.min_resources = Some(least(&spec));
+    }
+    if !update.tasks.is_empty() && errors.all().is_empty() {
+        check_sizes(&mut errors, &spec.sub_groups, &spec.tasks);
     }
     errors.into_result(spec)
 }

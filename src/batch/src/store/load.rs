@@ -7,8 +7,8 @@ use super::{ROOT_QUEUE, Tree, quotas};
 use crate::amounts::{Amounts, Dims};
 use crate::life::{JobPhase, TaskState};
 use crate::session::{
-    Census, Condition, ConditionKind, Job, JobIx, Queue, QueueIx, Quota, Role, Shape, ShapeIx,
-    State, Status, Task, TaskIx, Verdict, host_notes,
+    Census, Condition, ConditionKind, Domains, Job, JobIx, Queue, QueueIx, Quota, Role, Shape,
+    ShapeIx, State, Status, Task, TaskIx, Verdict, host_notes,
 };
 use crate::spec::{JobSpec, PreemptionPolicy, QueueSpec, named_limits, units};
 use crate::world::{Picks, World};
@@ -203,6 +203,7 @@ pub fn load(image: &Image, options: &LoadOptions, cache: &mut SpecCache, now: Mi
         cache.keep_open(image);
     }
     let loop_window = *loop_window;
+    state.domains = Domains::new(&state.world, super::domains::inputs(image));
     let mut loader = Loader { image, dims, state, queues, queues_differ, now, loop_window };
     let mut unreadable = Vec::new();
     for row in scheduled_jobs(image) {
@@ -264,6 +265,7 @@ impl Loader<'_> {
             roles: roles.collect(),
             ..Job::named(row.uuid, name, queue)
         });
+        spec.divide(self.state.job_mut(job));
         for task in self.image.batch.tasks_of(row.id) {
             self.task(job, task, &spec, &shapes, &notes);
         }
@@ -284,11 +286,13 @@ impl Loader<'_> {
         if state_of(row) == TaskState::Pending && !is_due(row, self.now) {
             return;
         }
+        let group = spec.group_of(self.state.job_mut(job), asked, row.index);
         let task = self.state.add_task(Task {
             uuid: row.uuid,
             name: format!("{}/{}", row.role, row.index),
             job,
             role: role as u32,
+            group,
             number: u64::try_from(row.index).ok(),
             created: row.created,
             priority: asked.priority,

@@ -5,6 +5,7 @@ mod bind;
 mod cancel;
 mod control;
 mod detail;
+mod domains;
 mod fence;
 mod hints;
 mod lead;
@@ -26,6 +27,10 @@ pub use bind::{BindRefusal, BindTerms, bind};
 pub use cancel::{cancel, forget};
 pub use control::{JobUpdate, RoleUpdate, read_update, requeue, resume, suspend, update_job};
 pub use detail::{Cause, Evicted, TaskDetail, is_due};
+pub use domains::{
+    DomainRequest, Member, MemberKind, TopologyDomain, domain, domains, hosts_of, put_domain,
+    read_domain,
+};
 pub use fence::{Fenced, fence};
 pub use hints::hint_warnings;
 pub use lead::{Epoch, Superseded, take_lead};

@@ -1,4 +1,5 @@
-//! Priority classes and quotas: named objects that steer jobs.
+//! Priority classes and quotas: named objects that steer jobs; and how named
+//! objects are kept.
 
 use crate::amounts::Dims;
 use crate::error::BatchError;
@@ -23,6 +24,8 @@ pub enum ObjectKind {
     PriorityClass,
     /// The quota of a project.
     Quota,
+    /// A topology domain.
+    Domain,
 }
 
 impl ObjectKind {
@@ -31,6 +34,7 @@ impl ObjectKind {
         match self {
             Self::PriorityClass => "priority_class",
             Self::Quota => "quota",
+            Self::Domain => "domain",
         }
     }
 
@@ -39,6 +43,7 @@ impl ObjectKind {
         match self {
             Self::PriorityClass => "priority class",
             Self::Quota => "quota of project",
+            Self::Domain => "topology domain",
         }
     }
 
@@ -159,7 +164,7 @@ pub fn put_quota(
     put(image, ObjectKind::Quota, project, serde_json::to_value(quota), now)
 }
 
-fn put(
+pub(super) fn put(
     image: &Image,
     kind: ObjectKind,
     name: &str,
@@ -200,7 +205,7 @@ pub fn delete_object(
     Ok((change, ()))
 }
 
-fn find<'a>(
+pub(super) fn find<'a>(
     image: &'a Image,
     kind: ObjectKind,
     name: &str,
@@ -212,7 +217,7 @@ fn find<'a>(
         .ok_or_else(|| BatchError::NoObject { kind: kind.text(), name: name.to_owned() })
 }
 
-fn of_kind<'a, T: Deserialize<'a> + 'a>(
+pub(super) fn of_kind<'a, T: Deserialize<'a> + 'a>(
     image: &'a Image,
     kind: ObjectKind,
 ) -> impl Iterator<Item = T> + 'a {

@@ -15,3 +15,4 @@ mod queues;
 mod racing;
 mod restart;
 mod retries;
+mod topology;

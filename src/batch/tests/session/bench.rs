@@ -6,7 +6,7 @@ use stowplan_batch::actions::actions;
 use stowplan_batch::amounts::{Amounts, DimIx, Dims};
 use stowplan_batch::plugins::{Outside, tiers};
 use stowplan_batch::session::{
-    Census, Closed, Commits, Job, JobIx, Outcome, Plan, Queue, QueueIx, Role, Session,
+    Census, Closed, Commits, GroupIx, Job, JobIx, Outcome, Plan, Queue, QueueIx, Role, Session,
     SessionOptions, Shape, State, Status, Task, Tiers, Toleration,
 };
 use stowplan_batch::world::{HostState, Picks, Source, Sources, World};
@@ -143,6 +143,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 name,
                 job,
                 role: number as u32,
+                group: GroupIx(0),
                 number: Some(u64::from(index)),
                 created: NOW,
                 priority: 1,

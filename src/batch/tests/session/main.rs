@@ -11,4 +11,5 @@ mod properties;
 mod recorded;
 mod refusals;
 mod rules;
+mod topology;
 mod undo;

@@ -35,6 +35,7 @@ section! {
             "capacity",
             "nodeorder",
             "binpack",
+            "network-topology-aware",
             "resourcequota",
         ])], mutable;
         /// How requests of tasks are held in the ledger, as dimension:CLASS:quantum.

@@ -9,10 +9,11 @@ mod reclaim;
 use super::quota::{held_by_jobs, queue_of, too_much};
 use super::{PluginFault, Setup};
 use crate::amounts::{Amounts, Missing};
-use crate::session::{JobIx, Plugin, Point, QueueIx, State, TaskIx, Vote};
+use crate::session::{Eviction, JobIx, Plugin, Point, QueueIx, State, Status, TaskIx, Vote};
 use entry::Entry;
 pub use entry::share as capacity_share;
 use lower::Lower;
+use reclaim::Reclaimer;
 use std::cmp::Ordering;
 
 /// The switch by which a job is admitted to a queue that is full, as far as
@@ -115,8 +116,19 @@ impl Plugin for Capacity {
     }
 
     fn points(&self) -> &'static [Point] {
-        use Point::{Allocatable, JobEnqueued, Preemptive, QueueOrder, Reclaimable};
-        &[QueueOrder, Point::VictimQueueOrder, JobEnqueued, Allocatable, Preemptive, Reclaimable]
+        use Point::{
+            Allocatable, Evictable, JobEnqueued, Preemptive, QueueOrder, Reclaimable,
+            VictimQueueOrder,
+        };
+        &[
+            QueueOrder,
+            VictimQueueOrder,
+            JobEnqueued,
+            Allocatable,
+            Preemptive,
+            Reclaimable,
+            Evictable,
+        ]
     }
 
     fn open(&mut self, state: &State) {
@@ -174,8 +186,8 @@ impl Plugin for Capacity {
         })
     }
 
-    fn preemptive(&self, state: &State, queue: QueueIx, task: TaskIx) -> bool {
-        let request = &state.shape_of(task).request;
+    fn preemptive(&self, state: &State, queue: QueueIx, tasks: &[TaskIx]) -> bool {
+        let request = &state.asked_by(tasks);
         let Some(own) = self.at(queue).filter(|_| state[queue].open) else { return false };
         own.books.takes(request, &own.real_capability)
             && self
@@ -191,7 +203,29 @@ impl Plugin for Capacity {
         reclaimer: TaskIx,
         candidates: &[TaskIx],
     ) -> Option<Vec<TaskIx>> {
-        Some(reclaim::victims(self, state, reclaimer, candidates))
+        let reclaimer = Reclaimer {
+            queue: queue_of(state, reclaimer),
+            request: &state.shape_of(reclaimer).request,
+            only_useful: true,
+        };
+        Some(reclaim::victims(self, state, &reclaimer, candidates))
+    }
+
+    fn evictable(
+        &mut self,
+        state: &State,
+        eviction: Eviction,
+        preemptor: JobIx,
+        candidates: &[TaskIx],
+    ) -> Option<Vec<TaskIx>> {
+        if eviction == Eviction::Preempt {
+            return Some(candidates.to_vec());
+        }
+        let waits = |task: &&TaskIx| state[**task].status == Status::Pending;
+        let request = state.asked_by(state[preemptor].tasks.iter().filter(waits));
+        let queue = state[preemptor].queue;
+        let reclaimer = Reclaimer { queue, request: &request, only_useful: false };
+        Some(reclaim::victims(self, state, &reclaimer, candidates))
     }
 
     fn job_enqueueable(&self, state: &State, job: JobIx) -> Vote {

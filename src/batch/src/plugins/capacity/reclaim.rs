@@ -29,23 +29,32 @@ impl Held {
     }
 }
 
+/// For whom others are to leave.
+pub(super) struct Reclaimer<'a> {
+    /// The queue.
+    pub(super) queue: QueueIx,
+    /// What is asked for.
+    pub(super) request: &'a Amounts,
+    /// Whether those stay who hold nothing of that. Of a job that leaves as a
+    /// whole they go along.
+    pub(super) only_useful: bool,
+}
+
 /// The candidates that may leave, in the order given.
 pub(super) fn victims(
     plugin: &Capacity,
     state: &State,
-    reclaimer: TaskIx,
+    reclaimer: &Reclaimer<'_>,
     candidates: &[TaskIx],
 ) -> Vec<TaskIx> {
-    let request = &state.shape_of(reclaimer).request;
-    let own = queue_of(state, reclaimer);
+    let Reclaimer { queue: own, request, only_useful } = *reclaimer;
     let mut held = Held::default();
     let mut victims = Vec::new();
     for &task in candidates {
         let loss = &state.shape_of(task).request;
         let queue = queue_of(state, task);
-        let Some(entry) = plugin.at(queue).filter(|_| request.shares_dimension(loss)) else {
-            continue;
-        };
+        let useful = !only_useful || request.shares_dimension(loss);
+        let Some(entry) = plugin.at(queue).filter(|_| useful) else { continue };
         let mut left = held.of(queue, entry).clone();
         left.sub(loss);
         let keeps_guarantee = entry.guarantee.less_equal(&left, Missing::Zero);

@@ -3,7 +3,9 @@
 use super::{Came, UnitCase};
 use crate::amounts::{Amounts, DimIx, Dims};
 use crate::plugins::{Outside, seat};
-use crate::session::{Census, Job, Queue, QueueIx, Role, Shape, State, Status, Task, Tiers};
+use crate::session::{
+    Census, GroupIx, Job, Queue, QueueIx, Role, Shape, State, Status, Task, Tiers,
+};
 use crate::world::{Picks, World};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -35,6 +37,7 @@ pub(super) fn compute(case: &UnitCase, engine: &EngineConfig) -> Result<Came, St
             name: number.to_string(),
             job,
             role: 0,
+            group: GroupIx(0),
             number: None,
             created: Micros(0),
             priority: 1,

@@ -13,6 +13,7 @@ mod check;
 mod cluster;
 mod cycle;
 mod export;
+mod deviations;
 mod hosts;
 mod mocks;
 mod outcome;
@@ -24,6 +25,7 @@ pub mod units;
 
 pub use check::check;
 pub use export::export;
+pub use deviations::{Deviation, Deviations};
 pub use outcome::Outcome;
 
 use crate::actions::ActionFault;

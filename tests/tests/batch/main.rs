@@ -9,3 +9,4 @@ mod executor;
 mod jobs;
 mod queues;
 mod storm;
+mod topology;

@@ -169,7 +169,8 @@ const DEFAULTS: &[(&str, &str, &str)] =
 pub fn completed(settings: &Settings) -> Settings {
     let mut settings = settings.clone();
     // Who may evict others has to be admitted first.
-    let preempts = settings.batch.actions.iter().any(|action| action == "preempt");
+    let preempts =
+        settings.batch.actions.iter().any(|action| action == "preempt" || action == "gangpreempt");
     let by_priority = preempts.then_some(("capacity", capacity::ENQUEUE_BY_PRIORITY, "true"));
     for (plugin, key, value) in DEFAULTS.iter().chain(&by_priority) {
         let given = settings.batch_plugins.entry((*plugin).to_owned()).or_default();

@@ -29,10 +29,7 @@ pub struct DatabaseUrl {
     pub sqlx_url: String,
     /// SQLite: the file; none for a database in memory.
     pub path: Option<PathBuf>,
-<<<<<<< HEAD
     /// As it was written, password included.
-=======
->>>>>>> 2f36d91 (Follower: Nova's databases are read and what differs is told to the ledger)
     written: String,
     redacted: String,
 }
@@ -46,13 +43,8 @@ impl DatabaseUrl {
             backend: Backend::Sqlite,
             sqlx_url: format!("sqlite://{}?mode=rwc", escape(&path.to_string_lossy(), "/")),
             path: Some(path.to_owned()),
-<<<<<<< HEAD
             redacted: written.clone(),
             written,
-=======
-            written: format!("sqlite:///{}", path.display()),
-            redacted: format!("sqlite:///{}", path.display()),
->>>>>>> 2f36d91 (Follower: Nova's databases are read and what differs is told to the ledger)
         }
     }
 
@@ -72,7 +64,11 @@ impl DatabaseUrl {
         &self.redacted
     }
 
-<<<<<<< HEAD
+    /// The address as written, password included: never to be shown.
+    pub fn reveal(&self) -> &str {
+        &self.written
+    }
+
     /// The same address with more parameters, `name=value&name=value`, as
     /// oslo.db adds them. Those that are left out are told in `notes`.
     ///
@@ -89,11 +85,6 @@ impl DatabaseUrl {
         let url = Self::parse(&format!("{}{joint}{parameters}", self.written), &mut after)?;
         notes.extend(after.into_iter().skip(before.len()));
         Ok(url)
-=======
-    /// The address as written, password included: never to be shown.
-    pub fn reveal(&self) -> &str {
-        &self.written
->>>>>>> 2f36d91 (Follower: Nova's databases are read and what differs is told to the ledger)
     }
 
     /// Reads an address; parameters that are left out are told in `notes`.

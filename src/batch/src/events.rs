@@ -2,6 +2,7 @@
 
 use crate::life::{JobPhase, TaskState};
 use crate::store::{Cause, TaskDetail};
+use crate::views::{HeldDevice, held_devices};
 use serde::Serialize;
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_ledger::{Entry, Image, Record};
@@ -50,6 +51,9 @@ pub struct TaskEvent {
     pub host: Option<String>,
     /// The node of that host.
     pub node: Option<String>,
+    /// The devices that it holds; left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<HeldDevice>,
     /// Why.
     pub reason: Option<String>,
     /// Why it has to leave its host.
@@ -68,11 +72,11 @@ pub struct EventFilter {
 }
 
 /// All kinds of events.
-pub fn kinds() -> impl Iterator<Item = String> {
-    let tasks = TaskState::ALL.iter().map(|state| task_kind(state.as_str()));
-    let jobs = JobPhase::ALL.iter().map(|phase| job_kind(phase.as_str()));
+pub fn kinds() -> impl Iterator<Item = &'static str> {
+    let tasks = TaskState::ALL.iter().map(|state| task_kind(*state));
+    let jobs = JobPhase::ALL.iter().map(|phase| job_kind(*phase));
     let others = ["job.gone", "queue.create", "queue.update", "queue.delete"];
-    tasks.chain(jobs).chain(others.map(str::to_owned))
+    tasks.chain(jobs).chain(others)
 }
 
 /// Whether a kind is the one that is asked for, or one of its group.
@@ -88,25 +92,41 @@ pub fn of<'a>(
     image: &'a Image,
     filter: &'a EventFilter,
 ) -> impl Iterator<Item = Event> + 'a {
-    let events = entry.change.records.iter().filter_map(move |record| event(entry, image, record));
+    let wanted = |record: &&Record| {
+        let kinds = &filter.kinds;
+        let is = |kind: &str| kinds.is_empty() || kinds.iter().any(|asked| is_of(kind, asked));
+        kind(record).is_some_and(is)
+    };
+    let records = entry.change.records.iter().filter(wanted);
+    let events = records.filter_map(move |record| event(entry, image, record));
     events.filter(move |event| passes(event, filter))
 }
 
 fn passes(event: &Event, filter: &EventFilter) -> bool {
-    let kinds = &filter.kinds;
     let host =
         |name: &String| event.task.as_ref().is_some_and(|task| task.host.as_ref() == Some(name));
-    (kinds.is_empty() || kinds.iter().any(|kind| is_of(&event.kind, kind)))
-        && filter.host.as_ref().is_none_or(host)
-        && filter.job.is_none_or(|job| event.job == Some(job))
+    filter.host.as_ref().is_none_or(host) && filter.job.is_none_or(|job| event.job == Some(job))
+}
+
+/// What a record is an event of.
+fn kind(record: &Record) -> Option<&'static str> {
+    Some(match record {
+        Record::Task(row) => task_kind(TaskState::named(&row.state)?),
+        Record::Job(row) => job_kind(JobPhase::named(&row.phase)?),
+        Record::JobGone(_) => "job.gone",
+        Record::Queue(row) if row.generation == 0 => "queue.create",
+        Record::Queue(_) => "queue.update",
+        Record::QueueGone(_) => "queue.delete",
+        _ => return None,
+    })
 }
 
 fn event(entry: &Entry, image: &Image, record: &Record) -> Option<Event> {
-    let bare = |kind: String| Event {
+    let bare = Event {
         seq: entry.seq,
         time: entry.time,
         request_id: entry.request_id.clone(),
-        kind,
+        kind: kind(record)?.to_owned(),
         job: None,
         name: None,
         task: None,
@@ -117,21 +137,16 @@ fn event(entry: &Entry, image: &Image, record: &Record) -> Option<Event> {
             let task = Some(task(image, row));
             let job = image.batch.jobs.by_id(row.job);
             let (job, name) = (job.map(|job| job.uuid), job.map(|job| job.name.clone()));
-            Some(Event { job, name, task, ..bare(task_kind(&row.state)) })
+            Some(Event { job, name, task, ..bare })
         }
         Record::Job(row) => {
-            let JobRow { uuid, name, phase, .. } = &**row;
+            let JobRow { uuid, name, .. } = &**row;
             let (job, name) = (Some(*uuid), Some(name.clone()));
-            Some(Event { job, name, ..bare(job_kind(phase)) })
+            Some(Event { job, name, ..bare })
         }
-        Record::JobGone(uuid) => Some(Event { job: Some(*uuid), ..bare("job.gone".to_owned()) }),
-        Record::Queue(row) => {
-            let kind = if row.generation == 0 { "queue.create" } else { "queue.update" };
-            Some(Event { queue: Some(row.name.clone()), ..bare(kind.to_owned()) })
-        }
-        Record::QueueGone(name) => {
-            Some(Event { queue: Some(name.clone()), ..bare("queue.delete".to_owned()) })
-        }
+        Record::JobGone(uuid) => Some(Event { job: Some(*uuid), ..bare }),
+        Record::Queue(row) => Some(Event { queue: Some(row.name.clone()), ..bare }),
+        Record::QueueGone(name) => Some(Event { queue: Some(name.clone()), ..bare }),
         _ => None,
     }
 }
@@ -145,20 +160,36 @@ fn task(image: &Image, row: &TaskRow) -> TaskEvent {
         attempt: row.attempt,
         host: host.map(|host| host.row.host.clone()),
         node: host.map(|host| host.row.node.clone()),
+        devices: held_devices(image, row),
         reason: row.reason.clone(),
         leaving: TaskDetail::of(row).leaving.map(|leaving| leaving.cause),
     }
 }
 
-fn task_kind(state: &str) -> String {
-    match TaskState::named(state) {
-        Some(TaskState::Releasing) => "task.evict".to_owned(),
-        _ => format!("task.{}", state.to_lowercase()),
+const fn task_kind(state: TaskState) -> &'static str {
+    match state {
+        TaskState::Pending => "task.pending",
+        TaskState::Bound => "task.bound",
+        TaskState::Running => "task.running",
+        TaskState::Releasing => "task.evict",
+        TaskState::Succeeded => "task.succeeded",
+        TaskState::Failed => "task.failed",
+        TaskState::Unknown => "task.unknown",
+        TaskState::Cancelled => "task.cancelled",
     }
 }
 
-fn job_kind(phase: &str) -> String {
-    format!("job.{}", phase.to_lowercase())
+const fn job_kind(phase: JobPhase) -> &'static str {
+    match phase {
+        JobPhase::Pending => "job.pending",
+        JobPhase::Inqueue => "job.inqueue",
+        JobPhase::Running => "job.running",
+        JobPhase::Completed => "job.completed",
+        JobPhase::Unknown => "job.unknown",
+        JobPhase::Failed => "job.failed",
+        JobPhase::Cancelled => "job.cancelled",
+        JobPhase::Suspended => "job.suspended",
+    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::{
     change::{CHANGE_VERSION, Change, Entry},
     error::Unavailable,
 };
+use std::sync::Arc;
 use stowplan_db::{entity::journal, journal_since, trim_journal};
 use stowplan_model::Micros;
 
@@ -13,15 +14,20 @@ const TRIM_PIECE: u32 = 10_000;
 
 impl Ledger {
     /// The committed changes after `seq`, oldest first, at most `limit`. Where
-    /// the first is not the one after `seq`, those between are forgotten.
+    /// the first is not the one after `seq`, those between are forgotten. The
+    /// newest ones are read from memory.
     ///
     /// # Errors
     /// When the database does not answer, or an entry is of another version.
-    pub async fn journal(&self, seq: i64, limit: u64) -> Result<Vec<Entry>, Unavailable> {
+    pub async fn journal(&self, seq: i64, limit: u64) -> Result<Vec<Arc<Entry>>, Unavailable> {
+        let most = usize::try_from(limit).unwrap_or(usize::MAX);
+        if let Some(entries) = self.shared.recent.since(seq, most) {
+            return Ok(entries);
+        }
         let read = self.shared.beside(move |connection| async move {
             journal_since(connection.reader(), seq, limit).await
         });
-        read.await?.into_iter().map(entry).collect()
+        read.await?.into_iter().map(|row| entry(row).map(Arc::new)).collect()
     }
 
     /// Forgets changes that were committed before `oldest` (`[ledger]
@@ -36,6 +42,7 @@ impl Ledger {
         oldest: Micros,
         upto: Option<i64>,
     ) -> Result<u64, Unavailable> {
+        self.shared.recent.trim(oldest, upto);
         self.shared
             .beside(move |connection| async move {
                 trim_journal(&connection, oldest.0, TRIM_PIECE, upto).await

@@ -23,6 +23,7 @@ mod journal;
 mod lock;
 mod outbox;
 mod proposal;
+mod recent;
 pub mod rows;
 mod shared;
 mod store;

@@ -1,6 +1,6 @@
 //! What the writer and the readers have in common.
 
-use crate::{error::Unavailable, figures::Counters, image::Image};
+use crate::{error::Unavailable, figures::Counters, image::Image, recent::Recent};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use std::{
     sync::{
@@ -53,6 +53,8 @@ pub(crate) struct Shared {
     barred: ArcSwapOption<String>,
     runtime: Handle,
     image: ArcSwap<Image>,
+    /// The newest changes.
+    pub recent: Recent,
     head: watch::Sender<i64>,
     pub counters: Counters,
 }
@@ -69,6 +71,7 @@ impl Shared {
             barred: ArcSwapOption::empty(),
             runtime: Handle::current(),
             image: ArcSwap::from_pointee(image),
+            recent: Recent::default(),
             head,
             counters: Counters::default(),
         }

@@ -1,4 +1,4 @@
-//! Clouds of four shapes: the requests that make them, and the queries that
+//! Clouds of five shapes: the requests that make them, and the queries that
 //! suit them.
 
 use crate::wire::Call;
@@ -15,6 +15,7 @@ pub enum Shape {
     Nested,
     Sharing,
     Hosts,
+    Jobs,
 }
 
 /// Aggregates; a provider is in the first one, two or three.
@@ -33,6 +34,8 @@ const SHARERS: usize = 100;
 /// A cloud, not made yet.
 #[derive(Debug)]
 pub struct Cloud {
+    /// Its shape.
+    pub shape: Shape,
     /// Requests that make it: those of one root in order, roots in any.
     pub units: Vec<Vec<Call>>,
     /// Requests before all others.
@@ -62,6 +65,7 @@ impl Cloud {
     pub fn new(shape: Shape, roots: usize) -> Self {
         let trait_of = |name: &str| ("PUT", format!("/traits/{name}"), None);
         let mut cloud = Self {
+            shape,
             units: Vec::new(),
             first: vec![trait_of(AVOIDED), trait_of("CUSTOM_SECOND")],
             flavor: json!({"name": "small", "vcpus": 1, "memory_mb": 512, "root_gb": 1}),
@@ -74,6 +78,11 @@ impl Cloud {
             Shape::Nested => cloud.nested(roots),
             Shape::Sharing => cloud.sharing(roots),
             Shape::Hosts => cloud.hosts(roots),
+            Shape::Jobs => {
+                cloud.hosts(roots);
+                cloud.queries =
+                    vec![("plain", "resources=VCPU:1,MEMORY_MB:256,DISK_GB:10".to_owned())];
+            }
         }
         cloud
     }

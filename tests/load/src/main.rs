@@ -7,6 +7,7 @@
 
 mod books;
 mod cloud;
+mod jobs;
 mod load;
 mod rows;
 mod servers;
@@ -30,7 +31,7 @@ struct Arguments {
     providers: usize,
     /// flat: one provider each; nested: trees of seven; sharing: computes that
     /// share disks by the hundred; hosts: what compute services report, for
-    /// servers to be placed on.
+    /// servers to be placed on; jobs: such hosts, for batch jobs.
     #[arg(long, value_enum, default_value_t = Shape::Flat)]
     shape: Shape,
     /// Seconds a row.

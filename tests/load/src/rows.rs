@@ -2,7 +2,8 @@
 
 use crate::{
     books::Books,
-    cloud::Cloud,
+    cloud::{Cloud, Shape},
+    jobs,
     load::{Figures, Notes, drive},
     servers,
     wire::{Call, Connection, Target},
@@ -45,10 +46,17 @@ pub fn of(cloud: &Cloud) -> Vec<Row> {
         needed: true,
         ..Row::new("units of the cloud made, 4 clients".to_owned(), create)
     }];
-    if cloud.queries.is_empty() {
-        rows.extend(servers::rows());
-        return rows;
+    match cloud.shape {
+        Shape::Hosts => rows.extend(servers::rows()),
+        Shape::Jobs => rows.extend(jobs::rows()),
+        Shape::Flat | Shape::Nested | Shape::Sharing => rows.extend(placement(cloud)),
     }
+    rows
+}
+
+/// What clients of Placement do.
+fn placement(cloud: &Cloud) -> Vec<Row> {
+    let mut rows = Vec::new();
     for (name, query) in &cloud.queries {
         for (limit, clients) in [(Some(10), 1), (Some(10), 8), (Some(1000), 1), (None, 1)] {
             let bound = limit.map_or("no limit".to_owned(), |limit| format!("limit {limit}"));
@@ -89,7 +97,8 @@ fn read(name: String, path: String, clients: usize) -> Row {
     Row::new(name, move |_, target, _, time| get(target, &path, time, clients))
 }
 
-fn get(target: &Target, path: &str, time: Duration, clients: usize) -> Figures {
+/// The answers to one question, over and over.
+pub fn get(target: &Target, path: &str, time: Duration, clients: usize) -> Figures {
     let call: Call = ("GET", path.to_owned(), None);
     let one = |connection: &mut Connection, _, notes: &mut Notes<()>| {
         let status = connection.call(&call).status;

@@ -5,7 +5,9 @@
 
 mod beside;
 mod cloud;
+mod devices;
 mod executor;
+mod holds;
 mod jobs;
 mod queues;
 mod storm;

@@ -1,8 +1,10 @@
 //! Virtual machines and batch jobs on the same hosts from many clients at once,
-//! with evictions, while the service is killed: the books are exact after it.
+//! with evictions, while the service is killed: the books are exact after it,
+//! and what is held for a task nobody else gets.
 
 use crate::cloud::{books, hosts};
 use crate::executor::{Executor, Served, client};
+use crate::holds::Watch;
 use serde_json::{Value, json};
 use std::{
     collections::BTreeMap,
@@ -151,6 +153,7 @@ fn the_books_are_exact_after_a_storm() {
         .collect();
     let served: Served = Arc::new(Mutex::new(server.client()));
     let evictions = Arc::new(AtomicUsize::new(0));
+    let holds = Arc::new(AtomicUsize::new(0));
     let part = length() / (KILLS + 1);
     for round in 0..=KILLS {
         let stop = Arc::new(AtomicBool::new(false));
@@ -169,6 +172,12 @@ fn the_books_are_exact_after_a_storm() {
             executor.turn();
             seen.fetch_add(std::mem::take(&mut executor.evicted), Relaxed);
         }));
+        let (mut watch, seen) = (Watch::default(), holds.clone());
+        all.push(repeat(&served, &stop, move |client, _| {
+            watch.look(client);
+            seen.fetch_add(std::mem::take(&mut watch.seen), Relaxed);
+            sleep(Duration::from_millis(10));
+        }));
         sleep(part);
         if round < KILLS {
             server.kill();
@@ -185,4 +194,5 @@ fn the_books_are_exact_after_a_storm() {
     let jobs = server.client().get("/v1/jobs?phase=Completed&limit=1").json();
     assert_ne!(jobs["jobs"], Value::Array(Vec::new()), "some jobs ended well");
     assert!(evictions.load(Relaxed) > 0, "somebody had to leave for others");
+    assert!(holds.load(Relaxed) > 0, "room was held for others");
 }

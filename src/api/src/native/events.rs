@@ -131,7 +131,7 @@ async fn answer(
     errors.require(since.is_none_or(|seq| seq >= 0), "since", &since, "0 or more");
     let kinds: Vec<String> = kinds.iter().flat_map(|list| list.split(',')).map(into).collect();
     for kind in &kinds {
-        let known = events::kinds().any(|known| events::is_of(&known, kind));
+        let known = events::kinds().any(|known| events::is_of(known, kind));
         let expected = "kinds such as task.bound, or task, job or queue for all of them";
         errors.require(known, "kinds", kind, expected);
     }

@@ -152,6 +152,12 @@ impl Dims {
         self.dims.get(dim.index()).map_or("", |dim| &dim.name)
     }
 
+    /// The dimension that a class holds.
+    #[must_use]
+    pub fn holding(&self, class: &str) -> Option<DimIx> {
+        self.iter().find(|(_, dim)| dim.class.as_deref() == Some(class)).map(|(at, _)| at)
+    }
+
     /// The class that holds a dimension.
     #[must_use]
     pub fn class(&self, dim: DimIx) -> Option<&str> {
@@ -191,8 +197,8 @@ impl Dims {
     pub fn from_classes(&self, charged: &BTreeMap<String, i64>) -> Result<Amounts, DimsFault> {
         let mut amounts = Amounts::new();
         for (class, value) in charged {
-            let dim = self.iter().find(|(_, dim)| dim.class.as_deref() == Some(class));
-            let (at, _) = dim.ok_or_else(|| DimsFault::Unmapped { class: class.clone() })?;
+            let at = self.holding(class);
+            let at = at.ok_or_else(|| DimsFault::Unmapped { class: class.clone() })?;
             amounts.set(at, *value);
         }
         Ok(amounts)

@@ -2,54 +2,55 @@
 
 use super::Clock;
 use crate::session::{Commits, Outcome, Plan, Refused};
-use crate::store::{BindRefusal, BindTerms, Epoch, bind};
+use crate::store::{BindRefusal, Epoch, Terms, bind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 use stowplan_ledger::image::Image;
 use stowplan_ledger::{Ledger, WriteError};
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 /// Statements under way at most: beyond, the session waits for one to end.
 const MOST_UNDER_WAY: usize = 256;
-
-/// What all writes of a cycle have in common.
-#[derive(Clone)]
-pub(super) struct Writes {
-    /// Who leads.
-    pub(super) epoch: Epoch,
-    /// What evictions follow.
-    pub(super) terms: BindTerms,
-    /// The name by which the journal knows the cycle.
-    pub(super) request_id: Arc<str>,
-}
 
 /// Hands statements to the writer and collects what became of them.
 pub(super) struct LedgerCommits {
     ledger: Ledger,
     clock: Clock,
     runtime: Handle,
-    writes: Writes,
+    epoch: Epoch,
+    terms: Arc<Terms>,
     send: Sender<Outcome>,
     receive: Receiver<Outcome>,
     under_way: usize,
     held_back: Vec<Outcome>,
     refusals: usize,
+    waited: Duration,
 }
 
 impl LedgerCommits {
     /// For one cycle.
-    pub(super) fn new(ledger: Ledger, clock: Clock, runtime: Handle, writes: Writes) -> Self {
+    pub(super) fn new(
+        ledger: Ledger,
+        clock: Clock,
+        runtime: Handle,
+        epoch: Epoch,
+        terms: Terms,
+    ) -> Self {
         let (send, receive) = channel();
         Self {
             ledger,
             clock,
             runtime,
-            writes,
+            epoch,
+            terms: Arc::new(terms),
             send,
             receive,
             under_way: 0,
             held_back: Vec::new(),
             refusals: 0,
+            waited: Duration::ZERO,
         }
     }
 
@@ -58,8 +59,21 @@ impl LedgerCommits {
         self.refusals
     }
 
+    /// How long the session has waited for commits.
+    pub(super) fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// The newest image.
+    pub(super) fn image(&self) -> Arc<Image> {
+        self.ledger.image()
+    }
+
     fn wait(&mut self) -> Option<Outcome> {
-        let outcome = self.receive.recv().ok()?;
+        let began = Instant::now();
+        let outcome = self.receive.recv();
+        self.waited += began.elapsed();
+        let outcome = outcome.ok()?;
         self.under_way -= 1;
         Some(outcome)
     }
@@ -73,16 +87,16 @@ impl Commits for LedgerCommits {
             self.held_back.push(outcome);
         }
         let (ledger, clock, send) = (self.ledger.clone(), self.clock.clone(), self.send.clone());
-        let writes = self.writes.clone();
+        let (epoch, terms) = (self.epoch, self.terms.clone());
         self.under_way += 1;
         let answer = Answer { statement: plan.statement, send, result: None };
         self.runtime.spawn(async move {
-            let id = writes.request_id.clone();
+            let own = terms.clone();
             let check = move |image: &Image| {
-                writes.epoch.check(image)?;
-                bind(image, &plan, writes.terms, &writes.request_id, clock())
+                epoch.check(image)?;
+                bind(image, &plan, &own, clock())
             };
-            let written = ledger.write::<_, (), BindRefusal>(&id, check).await;
+            let written = ledger.write::<_, (), BindRefusal>(&terms.request_id, check).await;
             answer.give(written.map_err(|error| refused(&ledger, error)));
         });
     }

@@ -1,13 +1,16 @@
 //! One cycle, from an image of the ledger to what is written of it.
 
 use super::Clock;
-use super::commits::{LedgerCommits, Writes};
+use super::apart::apart;
+use super::commits::LedgerCommits;
 use crate::actions::{Action, ActionFault, actions};
 use crate::amounts::{Dims, DimsFault};
 use crate::fragment::Experience;
 use crate::plugins::{Outside, PluginFault, completed, tiers};
 use crate::session::{Diary, Session, SessionOptions, State, Tiers, Verdict};
-use crate::store::{BindTerms, Epoch, LoadOptions, SpecCache, Superseded, load, record_verdicts};
+use crate::store::{
+    BindTerms, Epoch, LoadOptions, SpecCache, Superseded, Terms, load, news, record_verdicts,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use stowplan_config::Settings;
@@ -16,6 +19,7 @@ use stowplan_ledger::{Image, Ledger};
 use stowplan_model::Micros;
 use thiserror::Error;
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 /// The action that admits jobs; without it allocate does.
 const ENQUEUE: &str = "enqueue";
@@ -122,6 +126,10 @@ pub struct CycleReport {
     pub binds: usize,
     /// Statements that were refused at commit.
     pub refusals: usize,
+    /// Whether it broke off: a fault of ours.
+    pub broke_off: bool,
+    /// How long it has worked; waiting for commits is no work.
+    pub busy: Duration,
 }
 
 impl Cycle {
@@ -135,14 +143,17 @@ impl Cycle {
     /// news.
     pub async fn run(self, image: Arc<Image>, memory: Memory) -> (Memory, CycleReport) {
         let (ledger, clock, epoch) = (self.ledger.clone(), self.clock.clone(), self.epoch);
+        let said_at = clock.clone();
         let cycle = image.seq();
         let request_id = format!("batch-cycle-{cycle}");
         let runtime = Handle::current();
         let plant = self.plant;
-        let writes = Writes { epoch, terms: plant.terms, request_id: request_id.as_str().into() };
-        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, writes);
+        let terms =
+            Terms { cycle, request_id: request_id.as_str().into(), evictions: plant.terms };
+        let commits = LedgerCommits::new(self.ledger, self.clock, runtime, epoch, terms);
         let now = clock();
-        let ran = tokio::task::spawn_blocking(move || {
+        let ran = apart(move || {
+            let began = Instant::now();
             let Memory { mut specs, diary, experience } = memory;
             let mut commits = commits;
             let mut loaded = load(&image, &plant.load, &mut specs, now);
@@ -155,18 +166,28 @@ impl Cycle {
             let closed = session.close(cycle);
             let mut verdicts = closed.verdicts;
             verdicts.extend(loaded.unreadable);
-            let report = CycleReport { cycle, binds: closed.binds, refusals: commits.refusals() };
+            let verdicts = news(&commits.image(), verdicts, clock());
+            let report = CycleReport {
+                cycle,
+                binds: closed.binds,
+                refusals: commits.refusals(),
+                broke_off: false,
+                busy: began.elapsed().saturating_sub(commits.waited()),
+            };
             let State { diary, experience, .. } = closed.state;
             (Memory { specs, diary, experience }, verdicts, report)
         });
         match ran.await {
-            Ok((memory, verdicts, report)) => {
-                say(&ledger, verdicts, &request_id, epoch, clock).await;
+            Some((memory, verdicts, report)) => {
+                say(&ledger, verdicts, &request_id, epoch, said_at).await;
                 (memory, report)
             }
-            Err(error) => {
-                tracing::error!(%error, cycle, "a batch cycle broke off");
-                (Memory::default(), CycleReport { cycle, ..CycleReport::default() })
+            None => {
+                tracing::error!(cycle, "a batch cycle broke off");
+                (
+                    Memory::default(),
+                    CycleReport { cycle, broke_off: true, ..CycleReport::default() },
+                )
             }
         }
     }
@@ -179,7 +200,7 @@ async fn say(
     epoch: Epoch,
     clock: Clock,
 ) {
-    if record_verdicts(&ledger.image(), &verdicts, clock()).records.is_empty() {
+    if verdicts.is_empty() {
         return;
     }
     let written = ledger.write::<_, (), Superseded>(request_id, move |image| {

@@ -61,7 +61,7 @@ mod tests {
     fn cycles_add_up() {
         let figures = CycleFigures::default();
         for (binds, took) in [(2, 5), (3, 7)] {
-            let report = CycleReport { cycle: 1, binds, refusals: 1 };
+            let report = CycleReport { cycle: 1, binds, refusals: 1, ..CycleReport::default() };
             figures.add(report, Duration::from_micros(took));
         }
         let micros = Duration::from_micros;

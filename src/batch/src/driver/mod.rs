@@ -1,10 +1,11 @@
 //! The loop that runs cycles: the only part of this crate that waits.
 //!
 //! A cycle starts every `[batch] schedule_period`, or at once when the ledger
-//! has changed and a task waits for a host. The session itself runs beside the
-//! workers that answer requests; its statements go to the ledger's writer
-//! without making it wait.
+//! has changed and a task waits for a host. The session itself runs on a thread
+//! that gives way to the workers that answer requests; its statements go to the
+//! ledger's writer without making it wait.
 
+mod apart;
 mod commits;
 mod cycle;
 mod figures;
@@ -18,13 +19,12 @@ use crate::store::{Epoch, has_work, seed, take_lead};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stowplan_config::Settings;
 use stowplan_ledger::{Image, Ledger, Unavailable, WriteError};
 use stowplan_model::Micros;
 use thiserror::Error;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 /// The clock of the service: now, in microseconds since the epoch.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
@@ -83,7 +83,7 @@ pub async fn run(
     let mut kept_plant: Option<(Arc<Settings>, Plant)> = None;
     loop {
         let options = settings.load_full();
-        let began = Instant::now();
+        let mut busy = Duration::ZERO;
         if let Err(superseded) = epoch.check(&ledger.image()) {
             tracing::error!(%superseded, "batch cycles end here");
             return;
@@ -97,7 +97,7 @@ pub async fn run(
                 let (image, now) = (ledger.image(), clock());
                 if has_work(&image, now) || plant.is_due(now, &memory) {
                     let cycle = Cycle::new(ledger.clone(), plant, clock.clone(), epoch);
-                    memory = turn(cycle, image, &figures, memory).await;
+                    (memory, busy) = turn(cycle, image, &figures, memory).await;
                 } else {
                     kept_plant = Some((options.clone(), plant));
                 }
@@ -111,7 +111,7 @@ pub async fn run(
             }
         }
         // Never more than half of the time goes into cycles.
-        let pause = began.elapsed().max(SHORTEST_PAUSE);
+        let pause = busy.max(SHORTEST_PAUSE);
         let period = options.batch.schedule_period.max(pause);
         let woken = async {
             tokio::time::sleep(pause).await;
@@ -152,13 +152,13 @@ async fn lead(
     }
 }
 
-/// One turn: runs a cycle.
+/// One turn: runs a cycle, and tells how long that has worked.
 async fn turn(
     cycle: Cycle,
     image: Arc<Image>,
     figures: &CycleFigures,
     memory: Memory,
-) -> Memory {
+) -> (Memory, Duration) {
     let began = Instant::now();
     let (memory, report) = cycle.run(image, memory).await;
     figures.add(report, began.elapsed());
@@ -170,5 +170,5 @@ async fn turn(
             "batch cycle"
         );
     }
-    memory
+    (memory, report.busy)
 }

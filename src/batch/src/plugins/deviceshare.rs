@@ -70,7 +70,7 @@ impl LocalScore<World, Shape> for DeviceShare {
     }
 
     fn score(&self, world: &World, host: HostIx, shape: &Shape) -> f64 {
-        let Some(filled) = world.device_fill(host, &shape.request) else { return 0.0 };
+        let Some(filled) = world.device_fill(host, shape.ask()) else { return 0.0 };
         let part = match self.policy {
             Some(Policy::Binpack) => filled,
             Some(Policy::Spread) => 1.0 - filled,

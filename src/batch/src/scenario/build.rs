@@ -11,7 +11,7 @@ use crate::session::{
     Budget, Census, Domains, GroupIx, Job, JobIx, Queue, QueueIx, Quota, Role, Shape, Shard, State,
     Task, host_notes, task_number,
 };
-use crate::world::Picks;
+use crate::world::{Picks, TraitRules};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_config::Settings;
@@ -276,6 +276,7 @@ impl Builder<'_> {
             request,
             node_selector: Arc::new(input.node_selector.clone()),
             tolerations: Arc::new(input.tolerations.clone()),
+            traits: TraitRules::default(),
             wishes: wishes.then(|| Arc::new(input.wishes())),
             hint: hint.map(Arc::new).or(of_job),
             queue: self.queues_differ.then_some(self.state[job].queue),

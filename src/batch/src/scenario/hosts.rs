@@ -44,15 +44,7 @@ pub(super) fn world(
             .map_err(|fault| BatchFailure::Input(format!("node {:?}, used: {fault}", node.name)))?;
         let mut sources = Sources::default();
         for (dim, capacity) in amounts.iter().filter(|(dim, _)| !has_devices(node, dims, *dim)) {
-            sources.push(Source {
-                dim,
-                provider: id,
-                capacity,
-                used: used.get(dim),
-                min_unit: 1,
-                max_unit: i64::MAX,
-                step_size: 1,
-            });
+            sources.push(Source { used: used.get(dim), ..Source::plain(dim, id, capacity) });
         }
         for (name, devices) in &node.devices {
             let dim = dims.ix(name).ok_or_else(|| {
@@ -60,14 +52,13 @@ pub(super) fn world(
                 BatchFailure::Input(what)
             })?;
             for (number, device) in devices.iter().enumerate() {
+                let provider = uuid("device", &format!("{}/{name}/{number}", node.name));
                 sources.push(Source {
-                    dim,
-                    provider: uuid("device", &format!("{}/{name}/{number}", node.name)),
-                    capacity: device.capacity,
                     used: device.used,
                     min_unit: device.min_unit,
                     max_unit: device.max_unit,
                     step_size: device.step_size,
+                    ..Source::plain(dim, provider, device.capacity)
                 });
             }
         }

@@ -36,6 +36,21 @@ pub struct Condition {
     pub cycle: i64,
 }
 
+impl Condition {
+    /// That so many tasks of all have a place, and nothing is to be said of the
+    /// others.
+    #[must_use]
+    pub fn scheduled(ready: u32, all: u32, cycle: i64) -> Self {
+        Self {
+            kind: ConditionKind::Scheduled,
+            status: true,
+            reason: "TasksReady".to_owned(),
+            message: format!("{ready} of {all} tasks have a place"),
+            cycle,
+        }
+    }
+}
+
 /// What a cycle says of one job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
@@ -174,18 +189,12 @@ impl Session<'_> {
         if ready == 0 || at.census.is_leaving(at.min_available) {
             return None;
         }
-        let mut message = format!("{ready} of {all} tasks have a place");
+        let mut condition = Condition::scheduled(ready, all, cycle);
         let why = self.why(job, told);
         if !why.is_empty() {
-            message = format!("{message}; {why}");
+            condition.message = format!("{}; {why}", condition.message);
         }
-        Some(Condition {
-            kind: ConditionKind::Scheduled,
-            status: true,
-            reason: "TasksReady".to_owned(),
-            message,
-            cycle,
-        })
+        Some(condition)
     }
 
     /// For each role that found no host: why, once per shape.

@@ -5,6 +5,7 @@ use super::plugin::NodePredicate;
 use super::state::State;
 use super::{Session, Tiers};
 use crate::amounts::DimIx;
+use crate::world::Room;
 use std::collections::BTreeMap;
 use stowplan_engine::HostIx;
 use stowplan_engine::fault::Fault;
@@ -27,6 +28,10 @@ impl Session<'_> {
                 continue;
             }
             let lacks = lacks(&self.state, shape, host);
+            if let Some(cause) = devices(&self.state, shape, host).filter(|_| lacks.is_empty()) {
+                *causes.entry(cause).or_default() += 1;
+                continue;
+            }
             fitting += usize::from(lacks.is_empty());
             for (dim, idle) in lacks {
                 let (count, most) = lacking.entry(dim).or_insert((0, i64::MIN));
@@ -77,6 +82,8 @@ pub fn why_not(
         let short: Vec<String> = short.collect();
         if !short.is_empty() {
             reasons.push((host, format!("it lacks {}", short.join(", "))));
+        } else if let Some(cause) = devices(state, shape, host) {
+            reasons.push((host, format!("hosts like it {cause}")));
         }
     }
     Ok(reasons)
@@ -102,10 +109,26 @@ fn lacks(state: &State, shape: ShapeIx, host: HostIx) -> Vec<(DimIx, i64)> {
     let world = &state.world;
     let request = &state[shape].request;
     let left = |dim| world.idle(dim, host);
-    let short: Vec<_> = request.positive().filter(|(dim, need)| *need > left(*dim)).collect();
-    if short.is_empty() && !world.fits_idle(host, request) {
-        // Enough in all, but not on the devices as they are.
-        return request.positive().map(|(dim, _)| (dim, left(dim))).collect();
+    let short = request.positive().filter(|(dim, need)| *need > left(*dim));
+    short.map(|(dim, _)| (dim, left(dim))).collect()
+}
+
+/// Why a host that has enough in all cannot give it provider by provider.
+fn devices(state: &State, shape: ShapeIx, host: HostIx) -> Option<String> {
+    let (world, dims) = (&state.world, state.world.dims());
+    let shape = &state[shape];
+    if !world.allows(host, shape.ask()) {
+        let asked = shape.request.positive().flat_map(|(dim, _)| {
+            shape.traits.of(dim).map(move |rule| format!("{} with {rule}", dims.name(dim)))
+        });
+        return Some(format!("have no {}", asked.collect::<Vec<_>>().join(", ")));
     }
-    short.into_iter().map(|(dim, _)| (dim, left(dim))).collect()
+    if world.gives(host, shape.ask(), Room::Now) {
+        return None;
+    }
+    let many = |dim| world.devices(host, dim).len() > 1;
+    let asked = shape.request.positive().filter(|(dim, _)| many(*dim));
+    let asked = asked.map(|(dim, need)| format!("{need} {}", dims.name(dim)));
+    let asked = asked.collect::<Vec<_>>().join(" and ");
+    Some(format!("have not {asked} left on devices that suit"))
 }

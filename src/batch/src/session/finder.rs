@@ -274,7 +274,7 @@ impl Judged {
         if !self.takes(state, shape, host)? {
             return Ok(None);
         }
-        let now = state.world.fits_idle(host, &state[shape].request);
+        let now = state.world.fits_idle(host, state[shape].ask());
         Ok(Some(if now { Place::Now(host) } else { Place::Later(host) }))
     }
 
@@ -293,13 +293,13 @@ impl Judged {
     /// Whether a shape can be given or promised room on a host.
     fn takes(&self, state: &State, shape: ShapeIx, host: HostIx) -> Result<bool, Fault> {
         Ok(self.passing.contains(host)
-            && state.world.fits_future(host, &state[shape].request)
+            && state.world.fits_future(host, state[shape].ask())
             && self.judge(state, host)? == HostVerdict::Passes)
     }
 
     /// Whether a shape can be given room on a host now.
     fn takes_now(&self, state: &State, shape: ShapeIx, host: HostIx) -> Result<bool, Fault> {
-        Ok(state.world.fits_idle(host, &state[shape].request) && self.takes(state, shape, host)?)
+        Ok(state.world.fits_idle(host, state[shape].ask()) && self.takes(state, shape, host)?)
     }
 
     /// The score of a host with room now; none for all others.
@@ -324,7 +324,7 @@ impl Judged {
         let mut groups = [(vec![], true), (vec![], true), (vec![], false), (vec![], false)];
         for &host in hosts {
             if self.takes(state, shape, host)? {
-                let later = !state.world.fits_idle(host, &state[shape].request);
+                let later = !state.world.fits_idle(host, state[shape].ask());
                 let own = state.shard.as_ref().is_none_or(|shard| shard.hosts.contains(host));
                 groups[usize::from(later) * 2 + usize::from(!own)].0.push(host);
             }

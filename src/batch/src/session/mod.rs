@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
     pub fn could_go(&mut self, task: TaskIx, host: HostIx, counting: bool) -> Result<bool, Fault> {
         let shape = self.state[task].shape;
         let looked_at = |predicate: &dyn NodePredicate| counting || !predicate.counts_places();
-        Ok(self.state.world.fits_future(host, &self.state[shape].request)
+        Ok(self.state.world.fits_future(host, self.state[shape].ask())
             && self.finder.passes(&self.state, &self.tiers, (shape, host), looked_at)?)
     }
 

@@ -258,7 +258,8 @@ pub struct Task {
     pub started: Option<Micros>,
     /// Its host.
     pub host: Option<HostIx>,
-    /// What it took in this cycle, and from where.
+    /// From where it took what it has, or is promised: what it took in this
+    /// cycle, and on hosts with devices what it had before.
     pub picks: Picks,
     /// The host that others were made to leave for it, where a scenario says
     /// so: it is tried before all others.

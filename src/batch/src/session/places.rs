@@ -64,12 +64,12 @@ impl Finder {
         let shape = state[task].shape;
         let (mut now, mut later) = (Vec::new(), Vec::new());
         for &host in &state.domains.get(domain).hosts {
-            let request = &state[shape].request;
+            let ask = state[shape].ask();
             let looked_at = |predicate: &dyn NodePredicate| !predicate.counts_places();
-            if state.world.fits_future(host, request)
+            if state.world.fits_future(host, ask)
                 && self.passes(state, tiers, (shape, host), looked_at)?
             {
-                let list = if state.world.fits_idle(host, request) { &mut now } else { &mut later };
+                let list = if state.world.fits_idle(host, ask) { &mut now } else { &mut later };
                 list.push(host);
             }
         }

@@ -3,6 +3,7 @@
 use super::objects::QueueIx;
 use super::selector::{NodeTerm, Selector};
 use crate::amounts::Amounts;
+use crate::world::{Ask, TraitRules};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_engine::hint::Hint;
@@ -18,6 +19,8 @@ pub struct Shape {
     pub node_selector: Arc<BTreeMap<String, String>>,
     /// Taints that it tolerates.
     pub tolerations: Arc<Vec<Toleration>>,
+    /// Traits of the providers that it takes from.
+    pub traits: TraitRules,
     /// What else is asked; none for most.
     pub wishes: Option<Arc<Wishes>>,
     /// Hosts that it must or would rather have, and whatever else its
@@ -105,6 +108,12 @@ pub struct HostPort {
 }
 
 impl Shape {
+    /// What it asks of a host's providers.
+    #[must_use]
+    pub fn ask(&self) -> Ask<'_> {
+        Ask { amounts: &self.request, traits: &self.traits }
+    }
+
     /// Whether it asks for nothing but a place.
     #[must_use]
     pub fn is_best_effort(&self) -> bool {

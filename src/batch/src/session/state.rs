@@ -128,7 +128,7 @@ impl State {
         if task.status == Status::Releasing
             && let Some(host) = task.host
         {
-            self.world.release(host, &shape.request);
+            self.world.release(host, &shape.request, &task.picks);
         }
         let job = &mut self.jobs[task.job.index()];
         job.tasks.push(at);

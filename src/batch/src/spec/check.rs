@@ -8,7 +8,9 @@ use super::{
 };
 use crate::amounts::{Dims, TASK_CLASS};
 use crate::store::PriorityClass;
+use crate::world::TraitRule;
 use std::collections::{BTreeMap, BTreeSet};
+use stowplan_model::names::{is_custom, standard_traits};
 use stowplan_scheduler::fields::{FieldErrors, MAX_TEXT};
 use stowplan_scheduler::select::{Hinted, SchedulingHint};
 
@@ -176,6 +178,8 @@ fn check_role(
     let mut charged = charged(errors, &format!("{place}.requests"), &request.requests, dims);
     charged.insert(TASK_CLASS.to_owned(), 1);
     notes::check_role(errors, place, &request.annotations, &request.labels);
+    let required_traits =
+        required_traits(errors, &format!("{place}.required_traits"), request, dims);
     RoleSpec {
         role,
         count: whole.unwrap_or(1),
@@ -186,10 +190,41 @@ fn check_role(
         preemption_policy: request.preemption_policy.unwrap_or(job.preemption_policy),
         labels: request.labels.clone(),
         annotations: request.annotations.clone(),
+        required_traits,
         node_selector: request.node_selector.clone(),
         tolerations: request.tolerations.clone(),
         hint: hint.map(SchedulingHint::from),
     }
+}
+
+/// Traits by resource class: they are asked of what the role requests, and by
+/// names that traits have.
+fn required_traits(
+    errors: &mut FieldErrors,
+    place: &str,
+    request: &RoleRequest,
+    dims: &Dims,
+) -> BTreeMap<String, Vec<String>> {
+    let mut by_class = BTreeMap::new();
+    for (dimension, rules) in &request.required_traits {
+        let field = format!("{place}.{dimension}");
+        let known = request.requests.contains_key(dimension);
+        errors.require(known, field.clone(), rules, "for a dimension of the role's requests");
+        for (at, text) in rules.iter().enumerate() {
+            let named = TraitRule::read(text).names().all(is_trait);
+            let expected = "a trait, !TRAIT, or in:TRAIT,TRAIT with names of standard traits or \
+                            CUSTOM_ and A to Z, 0 to 9, _";
+            errors.require(named, format!("{field}[{at}]"), text, expected);
+        }
+        if let Some(class) = dims.ix(dimension).and_then(|dim| dims.class(dim)) {
+            by_class.insert(class.to_owned(), rules.clone());
+        }
+    }
+    by_class
+}
+
+fn is_trait(name: &str) -> bool {
+    is_custom(name) || standard_traits().any(|known| known == name)
 }
 
 fn check_minima(

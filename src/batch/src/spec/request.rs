@@ -90,6 +90,12 @@ pub struct RoleRequest {
     /// resource_map`. Nothing makes it a best-effort task.
     #[schema(value_type = BTreeMap<String, String>, example = json!({"cpu": "500m", "memory": "1Gi"}))]
     pub requests: BTreeMap<String, Quantity>,
+    /// Traits that the provider must have which gives what is asked for of a
+    /// dimension, as the model of a device: a trait, `!` and a trait that it must
+    /// not have, or `in:` and a list of traits of which it must have one, as in
+    /// Placement's `required`. All of them must hold.
+    #[schema(example = json!({"nvidia.com/gpu": ["CUSTOM_GPU_A100"]}))]
+    pub required_traits: BTreeMap<String, Vec<String>>,
     /// Higher is placed first within the job; without one, 1.
     pub priority: Option<i64>,
     /// Whether its tasks may be evicted for others; without a word, as its job

@@ -1,8 +1,9 @@
 //! Jobs as the ledger keeps them.
 
 use super::{DisruptionBudget, NetworkTopology, SubGroups};
-use crate::amounts::Quantity;
+use crate::amounts::{Dims, Quantity};
 use crate::session::{Budget, Toleration};
+use crate::world::{TraitRule, TraitRules};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -119,6 +120,9 @@ pub struct RoleSpec {
     /// Free texts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
+    /// Traits of the providers that it takes from, by resource class.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub required_traits: BTreeMap<String, Vec<String>>,
     /// Labels that the host must have.
     pub node_selector: BTreeMap<String, String>,
     /// Taints that are tolerated.
@@ -171,6 +175,16 @@ impl RoleSpec {
         let mut notes = self.labels.clone();
         notes.extend(self.annotations.clone());
         notes
+    }
+
+    /// What it asks of the traits of providers.
+    #[must_use]
+    pub fn trait_rules(&self, dims: &Dims) -> TraitRules {
+        let rules = self.required_traits.iter().flat_map(|(class, texts)| {
+            let dim = dims.holding(class);
+            texts.iter().filter_map(move |text| Some((dim?, TraitRule::read(text))))
+        });
+        TraitRules::new(rules.collect())
     }
 
     /// Whether its tasks ask for nothing but a place.

@@ -12,6 +12,7 @@ use crate::spec::JobSpec;
 use serde_json::json;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use stowplan_engine::table::StateFlags;
 use stowplan_engine::{Figure, HostView};
 use stowplan_ledger::rows::{DecisionRow, JobRow, Origin, OriginKind, TaskRow};
@@ -81,10 +82,21 @@ impl BindRefusal {
 /// What evictions follow, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BindTerms {
-    /// How long room that is left is kept for who needs it.
+    /// How long room that is left to a nominated task is kept.
     pub keep: i64,
     /// Evictions of one task that are no further apart count as a loop.
     pub loop_window: i64,
+}
+
+/// On what terms a cycle binds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// The ledger's sequence number that the cycle started from.
+    pub cycle: i64,
+    /// What the journal knows the cycle by.
+    pub request_id: Arc<str>,
+    /// What evictions follow.
+    pub evictions: BindTerms,
 }
 
 /// Binds the tasks of a statement, and tells others to leave for those that it
@@ -95,13 +107,12 @@ pub struct BindTerms {
 pub fn bind(
     image: &Image,
     plan: &Plan,
-    terms: BindTerms,
-    request_id: &str,
+    terms: &Terms,
     now: Micros,
 ) -> Result<(Change, ()), BindRefusal> {
     let job = image.batch.jobs.get(plan.job).ok_or(BindRefusal::JobEnded)?;
     if plan.is_shuffle() {
-        return super::shuffle::send_off(image, job, plan, request_id, now);
+        return super::shuffle::send_off(image, job, plan, &terms.request_id, now);
     }
     let phase = JobPhase::named(&job.phase).filter(|phase| !phase.is_final());
     let phase = phase.ok_or(BindRefusal::JobEnded)?;
@@ -137,13 +148,14 @@ pub fn bind(
     if phase != JobPhase::Running && !plan.binds.is_empty() {
         check_minimum(&draft, job, &spec)?;
     }
-    evict(&mut draft, plan, &mut allowed, terms)?;
+    evict(&mut draft, plan, &mut allowed, terms.evictions)?;
     let mut change = Change::new(if plan.evicts.is_empty() { "job.bind" } else { "job.preempt" });
     change.records = allocation_records(image, &claims, now)?;
     if !plan.nominations.is_empty() {
         draft.hand_over(job, &mut change);
     }
-    change.push(header(image, job, plan, decision, request_id, now));
+    change.push(header(image, job, plan, decision, &terms.request_id, now));
+    draft.say_scheduled(job, terms.cycle);
     Ok((draft.finish(change, BTreeSet::from([job.id])), ()))
 }
 

@@ -32,6 +32,8 @@ pub enum Cause {
     Evicted,
     /// Its host is meant for others now, or does too much (action shuffle).
     Shuffled,
+    /// A device that it holds is lost, or has less than is held of it.
+    DeviceLost,
 }
 
 impl Cause {
@@ -49,6 +51,7 @@ impl Cause {
             Self::Shrunk => "the job has fewer tasks now",
             Self::Evicted => "others need its room",
             Self::Shuffled => "it is to run on another host",
+            Self::DeviceLost => "a device that it holds is lost, or has less than is held of it",
         }
     }
 }

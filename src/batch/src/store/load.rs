@@ -11,13 +11,14 @@ use crate::session::{
     ShapeIx, State, Status, Task, TaskIx, Verdict, host_notes,
 };
 use crate::spec::{JobSpec, PreemptionPolicy, QueueSpec, named_limits, units};
-use crate::world::{Picks, World};
+use crate::world::{Pick, Picks, World};
 use foldhash::{HashMap, HashMapExt};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stowplan_config::BatchTotal;
 use stowplan_engine::HostIx;
 use stowplan_ledger::Image;
+use stowplan_ledger::image::consumers::Allocation;
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_model::{Micros, Uuid};
 
@@ -59,12 +60,21 @@ pub struct Loaded {
 /// Whether any task waits for a host, and may have one by now.
 #[must_use]
 pub fn has_work(image: &Image, now: Micros) -> bool {
-    let waits = |task: &Arc<TaskRow>| {
-        state_of(task) == TaskState::Pending
-            && is_due(task, now)
-            && task.detail.get("nomination").is_none()
+    let is_placed = |task: &Arc<TaskRow>| {
+        image.batch.jobs.by_id(task.job).is_some_and(|job| is_scheduled(&job.phase))
     };
-    scheduled_jobs(image).any(|job| image.batch.tasks_of(job.id).any(waits))
+    let waits = |task: &Arc<TaskRow>| is_due(task, now) && task.detail.get("nomination").is_none();
+    waiting(image).any(|task| waits(task) && is_placed(task))
+}
+
+/// The tasks that wait, in order of creation.
+fn waiting(image: &Image) -> impl Iterator<Item = &Arc<TaskRow>> {
+    image.batch.tasks_in(TaskState::Pending.as_str())
+}
+
+/// The tasks that others leave a host for.
+pub(super) fn nominated(image: &Image) -> impl Iterator<Item = &Arc<TaskRow>> {
+    waiting(image).filter(|task| task.detail.get("nomination").is_some())
 }
 
 /// The jobs that have not ended.
@@ -98,11 +108,18 @@ fn capability(
             let left = (all - guaranteed.get(dim)).max(0) + own.get(dim);
             let is_given = spec.capability.contains_key(dims.name(dim));
             let limit = if is_given { most.get(dim).min(left) } else { left };
-            most.set(dim, limit);
+            most.set(dim, limit.min(all));
         }
     }
     let is_limited = most.iter().next().is_some();
     is_limited.then_some(most)
+}
+
+/// What can be kept of a promise when there is less than it promises (rule 5).
+fn within(promised: Amounts, total: &Amounts) -> Amounts {
+    let mut kept = Amounts::new();
+    promised.iter().for_each(|(dim, amount)| kept.set(dim, amount.min(total.get(dim))));
+    kept
 }
 
 /// What batch tasks hold, those that are on their way out included.
@@ -113,26 +130,36 @@ fn held_by_tasks(image: &Image, dims: &Dims) -> Amounts {
             sum.add(&held(image, dims, task.uuid));
         }
     }
-    for task in scheduled_jobs(image).flat_map(|job| image.batch.tasks_of(job.id)) {
-        if task.detail.get("nomination").is_some() {
-            sum.add(&held(image, dims, hold_of(task.uuid)));
-        }
+    for task in nominated(image) {
+        sum.add(&held(image, dims, hold_of(task.uuid)));
     }
     sum
 }
 
-/// What a consumer holds, by the ledger's books.
-fn held(image: &Image, dims: &Dims, consumer: Uuid) -> Amounts {
-    let mut held = Amounts::new();
+/// What a consumer holds and of which providers, by the ledger's books.
+fn picks(image: &Image, dims: &Dims, consumer: Uuid) -> Picks {
     let consumer = image.consumers.get(consumer);
-    for allocation in consumer.into_iter().flat_map(|consumer| &consumer.allocations) {
+    let allocations = consumer.into_iter().flat_map(|consumer| &consumer.allocations);
+    let pick = |allocation: &Allocation| {
         let class = image.classes.name(allocation.class);
-        let dim = dims.iter().find(|(_, dim)| dim.class.as_deref() == Some(class));
-        if let Some((dim, _)) = dim {
-            held.set(dim, held.get(dim) + allocation.used);
-        }
+        let dim = dims.holding(class)?;
+        let provider = image.providers.uuid(allocation.provider);
+        Some(Pick { dim, provider, amount: allocation.used })
+    };
+    allocations.filter_map(pick).collect()
+}
+
+/// The same by dimension.
+fn sum(picks: &[Pick]) -> Amounts {
+    let mut sum = Amounts::new();
+    for pick in picks {
+        sum.set(pick.dim, sum.get(pick.dim) + pick.amount);
     }
-    held
+    sum
+}
+
+fn held(image: &Image, dims: &Dims, consumer: Uuid) -> Amounts {
+    sum(&picks(image, dims, consumer))
 }
 
 /// How an image is read.
@@ -184,7 +211,7 @@ pub fn load(image: &Image, options: &LoadOptions, cache: &mut SpecCache, now: Mi
             weight: spec.weight,
             capability: capability(&spec, dims, &total, &guaranteed),
             deserved: units(&spec.deserved, dims),
-            guarantee: units(&spec.guarantee.resource, dims),
+            guarantee: within(units(&spec.guarantee.resource, dims), &total),
             reclaimable: spec.reclaimable,
             parent: spec.parent,
             hierarchy: spec.hierarchy,
@@ -239,6 +266,7 @@ impl Loader<'_> {
                 request,
                 node_selector: Arc::new(role.node_selector.clone()),
                 tolerations: Arc::new(role.tolerations.clone()),
+                traits: role.trait_rules(self.dims),
                 wishes: None,
                 hint: spec.hint_of(role).map(|hint| Arc::new(hint.clone().into())),
                 queue: self.queues_differ.then_some(queue),
@@ -287,6 +315,8 @@ impl Loader<'_> {
             return;
         }
         let group = spec.group_of(self.state.job_mut(job), asked, row.index);
+        let host = row.host.and_then(|host| self.host(host));
+        let has_devices = host.is_some_and(|host| self.state.world.has_devices(host));
         let task = self.state.add_task(Task {
             uuid: row.uuid,
             name: format!("{}/{}", row.role, row.index),
@@ -305,8 +335,11 @@ impl Loader<'_> {
             notes: notes.get(role).cloned().unwrap_or_default(),
             cells: if row.detail.is_null() { Vec::new() } else { TaskDetail::of(row).numa_cells },
             started: started(row),
-            host: row.host.and_then(|host| self.host(host)),
-            picks: Picks::new(),
+            host,
+            picks: match has_devices {
+                true => picks(self.image, self.dims, row.uuid),
+                false => Picks::new(),
+            },
             nominated: None,
             hint: None,
         });
@@ -327,8 +360,8 @@ impl Loader<'_> {
         }
         let nomination = TaskDetail::of(row).nomination;
         let Some(host) = nomination.and_then(|it| self.host(it.host)) else { return };
-        let hold = held(self.image, self.dims, hold_of(row.uuid));
-        self.state.world.release(host, &hold);
+        let hold = picks(self.image, self.dims, hold_of(row.uuid));
+        self.state.world.release(host, &sum(&hold), &hold);
         self.state.promise(task, host);
     }
 
@@ -341,8 +374,8 @@ impl Loader<'_> {
                 if state_of(task) == TaskState::Releasing
                     && job.is_none_or(|job| !is_scheduled(&job.phase))
                 {
-                    let held = held(self.image, self.dims, task.uuid);
-                    self.state.world.release(host.ix, &held);
+                    let picks = picks(self.image, self.dims, task.uuid);
+                    self.state.world.release(host.ix, &sum(&picks), &picks);
                 }
             }
         }

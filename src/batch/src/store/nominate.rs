@@ -8,6 +8,7 @@
 
 use super::bind::{CONSUMER_TYPE, check_minimum};
 use super::detail::{Nomination, TaskDetail};
+use super::hold::{Parts, grow, held};
 use super::phases::{Draft, is_final, state_of};
 use crate::life::{JobPhase, TaskState};
 use crate::spec::JobSpec;
@@ -21,10 +22,7 @@ use stowplan_placement::claims::{
 };
 
 /// The consumer type of holds.
-const HOLD_TYPE: &str = "BATCH_HOLD";
-
-/// Units of classes by provider.
-type Parts = BTreeMap<Uuid, BTreeMap<String, i64>>;
+pub(super) const HOLD_TYPE: &str = "BATCH_HOLD";
 
 /// The consumer that holds room for a task.
 pub(super) fn hold_of(task: Uuid) -> Uuid {
@@ -60,6 +58,16 @@ impl Draft<'_> {
         waiting.filter_map(|row| Some((row.clone(), TaskDetail::of(&row).nomination?))).collect()
     }
 
+    /// Who leaves a host for a task.
+    fn leaving_for(&self, host: Uuid, task: Uuid) -> Vec<Uuid> {
+        let here = self.image.batch.tasks_on(host);
+        let here = here.map(|row| self.tasks.get(&row.uuid).unwrap_or(row));
+        let leaving = here.filter(|row| {
+            TaskDetail::of(row).leaving.is_some_and(|leaving| leaving.leaves_to == Some(task))
+        });
+        leaving.map(|row| row.uuid).collect()
+    }
+
     /// Gives the nominated tasks of a job what is free on their hosts, counting
     /// what the change has freed so far; if that is all that they need, they
     /// are bound.
@@ -80,7 +88,8 @@ impl Draft<'_> {
         for (task, nomination) in &nominated {
             let Some(role) = spec.role(&task.role) else { return };
             let mut hold = held(&after, hold_of(task.uuid));
-            let (grew, full) = grow(&after, nomination.host, &role.charged, &mut hold);
+            let leaving = self.leaving_for(nomination.host, task.uuid);
+            let (grew, full) = grow(&after, nomination.host, &leaving, role, &mut hold);
             is_complete &= full;
             if grew {
                 let claim =
@@ -235,41 +244,4 @@ fn take(after: &mut Image, claim: &ConsumerClaim, now: Micros, change: &mut Chan
             false
         }
     }
-}
-
-/// What a consumer holds.
-fn held(image: &Image, consumer: Uuid) -> Parts {
-    let mut parts = Parts::new();
-    let consumer = image.consumers.get(consumer);
-    for allocation in consumer.into_iter().flat_map(|consumer| &consumer.allocations) {
-        let Some(provider) = image.providers.get(allocation.provider) else { continue };
-        let class = image.classes.name(allocation.class).to_owned();
-        parts.entry(provider.uuid).or_default().insert(class, allocation.used);
-    }
-    parts
-}
-
-/// Adds what is free in a host's tree to a hold, up to what is needed: whether
-/// anything was added, and whether it is all by now.
-fn grow(image: &Image, host: Uuid, need: &BTreeMap<String, i64>, hold: &mut Parts) -> (bool, bool) {
-    let (mut grew, mut full) = (false, true);
-    let Some(root) = image.providers.find(host) else { return (false, false) };
-    for (class, need) in need {
-        let has: i64 = hold.values().filter_map(|parts| parts.get(class)).sum();
-        let mut missing = need - has;
-        let Some(ix) = image.classes.ix(class) else { return (false, false) };
-        for &at in image.providers.tree_of(root) {
-            let Some(capacity) = image.providers.capacity(at, ix) else { continue };
-            let Some(provider) = image.providers.get(at) else { continue };
-            let part = missing.min(capacity - image.providers.used(at, ix));
-            if part > 0 {
-                let parts = hold.entry(provider.uuid).or_default();
-                *parts.entry(class.clone()).or_default() += part;
-                missing -= part;
-                grew = true;
-            }
-        }
-        full &= missing <= 0;
-    }
-    (grew, full)
 }

@@ -1,9 +1,12 @@
 //! A job's row after its tasks have changed.
 
 use super::detail::{Cause, Evicted, Leaving, TaskDetail};
+use super::status::new_condition;
 use crate::life::{Counts, JobPhase, TaskState, phase_of};
+use crate::session::Condition;
 use crate::spec::{JobSpec, OnTaskFailure};
 use foldhash::{HashMap, HashSet};
+use serde_json::Value;
 use stowplan_ledger::rows::{JobRow, TaskRow};
 use stowplan_ledger::{Image, Record};
 use stowplan_model::{Micros, Uuid};
@@ -20,11 +23,19 @@ pub(super) struct Draft<'a> {
     pub now: Micros,
     /// Jobs that fail whatever their tasks say.
     failed: HashSet<i64>,
+    /// New conditions of jobs.
+    conditions: HashMap<i64, Value>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn new(image: &'a Image, now: Micros) -> Self {
-        Self { image, tasks: HashMap::default(), now, failed: HashSet::default() }
+        Self {
+            image,
+            tasks: HashMap::default(),
+            now,
+            failed: HashSet::default(),
+            conditions: HashMap::default(),
+        }
     }
 
     /// A task as it stands in this draft.
@@ -53,18 +64,32 @@ impl<'a> Draft<'a> {
     /// that fails takes what is left of its tasks with it.
     pub(super) fn settle(&mut self, job: &JobRow) -> Option<JobRow> {
         let before = JobPhase::named(&job.phase)?;
-        let min_available = JobSpec::read(&job.spec).map_or(0, |spec| spec.min_available);
+        let min_available = min_available(job);
         let mut phase = phase_of(before, &self.counts(job.id), min_available, false);
         if self.failed.contains(&job.id) && !before.is_final() {
             phase = JobPhase::Failed;
         }
-        if phase == before {
+        let conditions = self.conditions.remove(&job.id);
+        if phase == before && conditions.is_none() {
             return None;
         }
         if phase == JobPhase::Failed {
             self.end_tasks(job, "the job has failed");
         }
-        Some(JobRow { phase: phase.as_str().to_owned(), updated: self.now, ..job.clone() })
+        let conditions = conditions.unwrap_or_else(|| job.conditions.clone());
+        let phase = phase.as_str().to_owned();
+        Some(JobRow { phase, conditions, updated: self.now, ..job.clone() })
+    }
+
+    /// Says of a job of which every task has its place what the cycle would say
+    /// of it in the end: its row is written once.
+    pub(super) fn say_scheduled(&mut self, job: &JobRow, cycle: i64) {
+        let counts = self.counts(job.id);
+        if counts.ready() == counts.all() {
+            let condition = Condition::scheduled(counts.ready(), counts.all(), cycle);
+            let conditions = new_condition(job, Some(&condition), self.now);
+            self.conditions.extend(conditions.map(|conditions| (job.id, conditions)));
+        }
     }
 
     /// Ends the tasks of a job that have not ended: those that hold room must
@@ -200,6 +225,13 @@ impl<'a> Draft<'a> {
         rows.sort_by_key(|row| row.id);
         rows.into_iter().map(Record::Task)
     }
+}
+
+/// The minimum of a job. Not its whole specification: this is asked at every
+/// step of a task.
+pub(super) fn min_available(job: &JobRow) -> u32 {
+    let min = job.spec.get("min_available").and_then(Value::as_u64);
+    min.and_then(|min| u32::try_from(min).ok()).unwrap_or(0)
 }
 
 /// Whether a phase is one of jobs that have ended.

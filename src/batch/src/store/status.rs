@@ -1,9 +1,8 @@
 //! What a cycle says of jobs, as far as it is news.
 
-use super::phases::Draft;
+use super::phases::{Draft, min_available};
 use crate::life::{JobPhase, phase_of};
 use crate::session::{Condition, ConditionKind, Verdict};
-use crate::spec::JobSpec;
 use serde::Deserialize;
 use stowplan_ledger::rows::JobRow;
 use stowplan_ledger::{Change, Image, Record};
@@ -12,6 +11,16 @@ use stowplan_model::Micros;
 /// How long a condition stands before other words for the same reason are
 /// written: on a busy cloud its numbers change all the time.
 const WORDS_STAND: i64 = 5 * Micros::PER_SECOND;
+
+/// Of what a cycle says, what is news: the writer shall not look at all jobs.
+#[must_use]
+pub fn news(image: &Image, verdicts: Vec<Verdict>, now: Micros) -> Vec<Verdict> {
+    let is_news = |verdict: &Verdict| {
+        let one = std::slice::from_ref(verdict);
+        !record_verdicts(image, one, now).records.is_empty()
+    };
+    verdicts.into_iter().filter(is_news).collect()
+}
 
 /// Writes phases and conditions that have changed. A quiet cloud writes
 /// nothing.
@@ -49,12 +58,11 @@ fn new_phase(draft: &Draft<'_>, row: &JobRow, phase: JobPhase, verdict: &Verdict
         .condition
         .as_ref()
         .is_some_and(|condition| condition.kind == ConditionKind::Unschedulable);
-    let min_available = JobSpec::read(&row.spec).map_or(0, |spec| spec.min_available);
-    phase_of(from, &draft.counts(row.id), min_available, starved)
+    phase_of(from, &draft.counts(row.id), min_available(row), starved)
 }
 
 /// The list of conditions to be written, if that is news.
-fn new_condition(
+pub(super) fn new_condition(
     row: &JobRow,
     condition: Option<&Condition>,
     now: Micros,

@@ -2,6 +2,8 @@
 //! be forgotten (rules 14, 17 to 19).
 
 use super::detail::{Cause, TaskDetail};
+use super::devices::HELD_DEVICE_LOST;
+use super::load::nominated;
 use super::phases::{Draft, is_final, state_of};
 use crate::life::TaskState;
 use serde_json::Value;
@@ -41,10 +43,12 @@ pub fn sweep(
         for task in tasks {
             draft.look(task, &host.row.node, lost, deadlines);
         }
+        draft.leave_devices(host);
     }
     let mut change = Change::new("batch.sweep");
     let mut jobs = BTreeSet::new();
-    for job in super::open_jobs(image).filter(|job| has_nominations(image, job.id)) {
+    let nominated: BTreeSet<i64> = nominated(image).map(|task| task.job).collect();
+    for job in nominated.into_iter().filter_map(|job| image.batch.jobs.by_id(job)) {
         match draft.end_of_nominations(job.id, &is_lost) {
             Some(why) => draft.end_nominations(job.id, why),
             None => draft.hand_over(job, &mut change),
@@ -53,10 +57,6 @@ pub fn sweep(
     }
     change.records.extend(forgotten(image, now));
     draft.finish(change, jobs)
-}
-
-fn has_nominations(image: &Image, job: i64) -> bool {
-    image.batch.tasks_of(job).any(|task| task.detail.get("nomination").is_some())
 }
 
 impl Draft<'_> {
@@ -72,9 +72,9 @@ impl Draft<'_> {
                 self.evict(task.clone(), Cause::BindTimeout, None);
             }
             TaskState::Running => {
-                let limit = self.run_limit(task);
+                let Some(limit) = self.run_limit(task) else { return };
                 let started = TaskDetail::of(task).started.unwrap_or(task.updated);
-                if limit.is_some_and(|limit| passed(started, limit)) {
+                if passed(started, limit) {
                     self.evict(task.clone(), Cause::RunLimit, None);
                 }
             }
@@ -96,12 +96,14 @@ impl Draft<'_> {
         job: i64,
         is_lost: &impl Fn(&Host) -> bool,
     ) -> Option<&'static str> {
-        for nomination in
-            self.tasks_of(job).iter().filter_map(|task| TaskDetail::of(task).nomination)
-        {
+        for task in self.tasks_of(job) {
+            let Some(nomination) = TaskDetail::of(&task).nomination else { continue };
             let host = self.image.hosts.get(nomination.host);
             if host.is_none_or(|host| is_lost(host)) {
                 return Some("the host that others were to leave for it is lost");
+            }
+            if self.holds_lost_device(&task, nomination.host) {
+                return Some(HELD_DEVICE_LOST);
             }
             if nomination.deadline <= self.now {
                 return Some("others did not leave within [batch] nomination_timeout");

@@ -1,5 +1,6 @@
 //! Jobs and tasks as readers see them.
 
+use super::{HeldDevice, held_devices};
 use crate::life::{JobPhase, TaskState};
 use crate::session::CellShare;
 use crate::session::Condition;
@@ -77,6 +78,9 @@ pub struct TaskView {
     pub nominated_host: Option<String>,
     /// What it holds, or will hold: units by resource class.
     pub charged: BTreeMap<String, i64>,
+    /// The devices that it holds; left out where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<HeldDevice>,
     /// Why it stands where it stands.
     pub reason: Option<String>,
     /// Its exit code, once it has ended and its executor has told.
@@ -253,6 +257,7 @@ fn task_view(image: &Image, job: &JobRow, spec: Option<&JobSpec>, task: &TaskRow
             .and_then(|it| image.hosts.get(it.host))
             .map(|host| host.row.host.clone()),
         charged: role.map_or_else(BTreeMap::new, |role| role.charged.clone()),
+        devices: held_devices(image, task),
         reason: task.reason.clone(),
         exit_code: detail.exit_code,
         retries: detail.retries,

@@ -53,6 +53,23 @@ pub struct QueueStatus {
     pub share: f64,
     /// Its jobs that have not ended, by phase; phases of no job are left out.
     pub counts: BTreeMap<String, u32>,
+    /// What there is to say of it.
+    pub conditions: Vec<QueueCondition>,
+}
+
+/// Something to know of a queue.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct QueueCondition {
+    /// What it says: `Clamped`, there is less than its specification promises,
+    /// and its limits are held to what there is.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Always true: a condition that does not hold is not there.
+    pub status: bool,
+    /// A word for the cause: `LessThanPromised`.
+    pub reason: &'static str,
+    /// The cause in words, with numbers.
+    pub message: String,
 }
 
 /// How all queues of an image stand.
@@ -79,6 +96,8 @@ pub struct Limits {
     pub real_capability: Amounts,
     /// Its share.
     pub deserved: Amounts,
+    /// What it is promised and cannot have, in words.
+    pub broken: Vec<String>,
 }
 
 impl<'a> Standing<'a> {
@@ -96,7 +115,8 @@ impl<'a> Standing<'a> {
             standing.count(job);
         }
         let total = physical(image, &standing.dims);
-        standing.limit(ROOT_QUEUE, total.clone(), total);
+        let limits = Limits { real_capability: total.clone(), deserved: total, broken: Vec::new() };
+        standing.limit(ROOT_QUEUE, limits);
         standing
     }
 
@@ -125,7 +145,8 @@ impl<'a> Standing<'a> {
     }
 
     /// Works limits out from above to below.
-    fn limit(&mut self, name: &str, real_capability: Amounts, deserved: Amounts) {
+    fn limit(&mut self, name: &str, limits: Limits) {
+        let real_capability = limits.real_capability.clone();
         let children: Vec<String> = self.tree.children(name).map(str::to_owned).collect();
         let mut promised = Amounts::new();
         for spec in children.iter().filter_map(|child| self.tree.spec(child)) {
@@ -137,21 +158,30 @@ impl<'a> Standing<'a> {
             let own = units(&spec.guarantee.resource, &self.dims);
             let capability = units(&spec.capability, &self.dims);
             let wanted = units(&spec.deserved, &self.dims);
-            let (mut real, mut share) = (Amounts::new(), Amounts::new());
+            let mut limits = Limits::default();
             for (at, dim) in self.dims.iter() {
-                let left = (real_capability.get(at) - promised.get(at)).max(0) + own.get(at);
+                let all = real_capability.get(at);
+                let left = ((all - promised.get(at)).max(0) + own.get(at)).min(all);
                 let most = match spec.capability.contains_key(&dim.name) {
                     true => left.min(capability.get(at)),
                     false => left,
                 };
-                real.set(at, most);
-                share.set(at, wanted.get(at).min(most).max(own.get(at)));
+                let kept = own.get(at).min(most);
+                limits.real_capability.set(at, most);
+                limits.deserved.set(at, wanted.get(at).min(most).max(kept));
+                let class = dim.class.as_deref().unwrap_or(&dim.name);
+                for (amount, word) in [(own.get(at), "guaranteed"), (wanted.get(at), "deserved")] {
+                    if amount > most {
+                        let text = format!("{amount} {class} are {word}, {most} can be had");
+                        limits.broken.push(text);
+                    }
+                }
             }
-            below.push((child, real, share));
+            below.push((child, limits));
         }
-        self.limits.insert(name.to_owned(), Limits { real_capability, deserved });
-        for (child, real, share) in below {
-            self.limit(&child, real, share);
+        self.limits.insert(name.to_owned(), limits);
+        for (child, limits) in below {
+            self.limit(&child, limits);
         }
     }
 
@@ -198,6 +228,12 @@ impl<'a> Standing<'a> {
         let mut above = Amounts::new();
         held.allocated.positive().for_each(|(at, _)| above.set(at, borrowed(at)));
         let jobs = !held.counts.is_empty();
+        let clamped = (!limits.broken.is_empty()).then(|| QueueCondition {
+            kind: "Clamped",
+            status: true,
+            reason: "LessThanPromised",
+            message: limits.broken.join("; "),
+        });
         QueueStatus {
             state: self.state(name, jobs).to_owned(),
             share: limits
@@ -210,6 +246,7 @@ impl<'a> Standing<'a> {
             deserved: self.dims.by_class(&limits.deserved),
             real_capability: self.dims.by_class(&limits.real_capability),
             borrowed: self.dims.by_class(&above),
+            conditions: clamped.into_iter().collect(),
             counts: held
                 .counts
                 .into_iter()

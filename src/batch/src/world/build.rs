@@ -1,7 +1,8 @@
 //! The world as the ledger's image has it.
 
-use super::{HostState, News, Source, Sources, World};
+use super::{HostState, News, Source, Sources, TraitSet, World};
 use crate::amounts::{DimIx, Dims};
+use foldhash::{HashMap, HashMapExt};
 use std::sync::Arc;
 use stowplan_engine::table::Figures;
 use stowplan_engine::{Figure, HostIx, HostView};
@@ -18,8 +19,9 @@ impl World {
         let order: Vec<HostIx> = image.hosts.by_name().map(|host| host.ix).collect();
         let mut world = Self::new(dims.clone(), image.hosts.table().clone(), order);
         let classes = Classes::of(image, &dims);
+        let mut known = TraitSets::new();
         for host in image.hosts.by_name() {
-            let sources = sources(image, &classes, host.row.uuid);
+            let sources = sources(image, &classes, host.row.uuid, &mut known);
             let figures = figures(image, host.ix);
             world.load(host.ix, HostState { sources, figures });
         }
@@ -30,7 +32,7 @@ impl World {
 impl News for Image {
     fn host(&self, uuid: Uuid, dims: &Dims) -> Option<HostState> {
         let host = self.hosts.get(uuid)?;
-        let sources = sources(self, &Classes::of(self, dims), uuid);
+        let sources = sources(self, &Classes::of(self, dims), uuid, &mut TraitSets::new());
         Some(HostState { sources, figures: figures(self, host.ix) })
     }
 
@@ -56,7 +58,21 @@ impl Classes {
     }
 }
 
-fn sources(image: &Image, classes: &Classes, host: Uuid) -> Sources {
+/// Sets of traits by their numbers in one image: most providers have those of
+/// others.
+type TraitSets<'a> = HashMap<&'a [Ix], Arc<TraitSet>>;
+
+fn trait_set<'a>(image: &'a Image, traits: &'a [Ix], known: &mut TraitSets<'a>) -> Arc<TraitSet> {
+    let names = || traits.iter().map(|ix| image.traits.name(*ix));
+    known.entry(traits).or_insert_with(|| Arc::new(TraitSet::new(names()))).clone()
+}
+
+fn sources<'a>(
+    image: &'a Image,
+    classes: &Classes,
+    host: Uuid,
+    known: &mut TraitSets<'a>,
+) -> Sources {
     let mut sources = Sources::default();
     let Some(root) = image.providers.find(host) else { return sources };
     for &at in image.providers.tree_of(root) {
@@ -66,12 +82,12 @@ fn sources(image: &Image, classes: &Classes, host: Uuid) -> Sources {
             let Some(inventory) = image.providers.inventory(at, class) else { continue };
             sources.push(Source {
                 dim,
-                provider: provider.uuid,
-                capacity: inventory.capacity().max(0),
+                traits: trait_set(image, &provider.traits, known),
                 used: image.providers.used(at, class),
                 min_unit: inventory.min_unit,
                 max_unit: inventory.max_unit,
                 step_size: inventory.step_size,
+                ..Source::plain(dim, provider.uuid, inventory.capacity().max(0))
             });
         }
     }

@@ -6,16 +6,19 @@
 
 mod build;
 mod columns;
+mod pick;
 mod source;
 mod steps;
+mod traits;
 mod view;
 
 use crate::amounts::{Amounts, DimIx, Dims};
 pub use columns::{Columns, Kind};
-pub use source::{Pick, Picks, Source, Sources};
+pub use source::{Ask, Pick, Picks, Room, Source, Sources};
 use std::sync::Arc;
 use stowplan_engine::{HostIx, HostSet, HostTable, HostView};
 use stowplan_model::Uuid;
+pub use traits::{TraitRule, TraitRules, TraitSet};
 
 /// Fresh news of hosts, from wherever the world was built.
 pub trait News {
@@ -145,18 +148,39 @@ impl World {
 
     /// Whether a request fits into what is left on a host now.
     #[must_use]
-    pub fn fits_idle(&self, host: HostIx, request: &Amounts) -> bool {
-        let left = |dim| self.columns.idle(dim, host);
-        let fits = if request.is_empty() { request.fits(left) } else { request.within(left) };
-        fits && (self.plain.contains(host) || self.sources_of(host).pick(request).is_some())
+    pub fn fits_idle(&self, host: HostIx, ask: Ask<'_>) -> bool {
+        fits(ask.amounts, |dim| self.columns.idle(dim, host)) && self.gives(host, ask, Room::Now)
     }
 
     /// Whether a request fits into what will be left on a host once everything
     /// that is being given back is back.
     #[must_use]
-    pub fn fits_future(&self, host: HostIx, request: &Amounts) -> bool {
-        let left = |dim| self.columns.future_idle(dim, host);
-        if request.is_empty() { request.fits(left) } else { request.within(left) }
+    pub fn fits_future(&self, host: HostIx, ask: Ask<'_>) -> bool {
+        fits(ask.amounts, |dim| self.columns.future_idle(dim, host))
+            && self.gives(host, ask, Room::Later)
+    }
+
+    /// Whether a host has providers of the traits that a request asks for,
+    /// whatever is left of them.
+    #[must_use]
+    pub fn allows(&self, host: HostIx, ask: Ask<'_>) -> bool {
+        self.sources_of(host).allow(ask)
+    }
+
+    /// Whether a host's providers, one by one, can give what fits in all.
+    #[must_use]
+    pub fn gives(&self, host: HostIx, ask: Ask<'_>, room: Room) -> bool {
+        match self.plain.contains(host) {
+            true => self.allows(host, ask),
+            false => self.sources_of(host).pick(ask, room).is_some(),
+        }
+    }
+
+    /// Whether what tasks hold of a host has to be known provider by provider:
+    /// it has devices.
+    #[must_use]
+    pub fn has_devices(&self, host: HostIx) -> bool {
+        !self.plain.contains(host)
     }
 
     /// The providers of a host that give a dimension: one, or one per device,
@@ -169,10 +193,10 @@ impl World {
     /// How full the devices would be, from 0 to 1 in the mean, that a request
     /// would take on a host now; none where it takes none.
     #[must_use]
-    pub fn device_fill(&self, host: HostIx, request: &Amounts) -> Option<f64> {
+    pub fn device_fill(&self, host: HostIx, ask: Ask<'_>) -> Option<f64> {
         let (sources, root) = (self.sources_of(host), self.facts(host).uuid);
         let (mut sum, mut count) = (0.0, 0);
-        for pick in sources.pick(request)?.iter().filter(|pick| pick.dim != DimIx::PODS) {
+        for pick in sources.pick(ask, Room::Now)?.iter().filter(|pick| pick.dim != DimIx::PODS) {
             let mut same = sources.of(pick.dim).iter().filter(|it| it.provider == pick.provider);
             if let Some(source) = same.next().filter(|source| source.provider != root) {
                 sum += (source.used + pick.amount) as f64 / source.capacity.max(1) as f64;
@@ -205,6 +229,10 @@ impl World {
         static NONE: Sources = Sources::NONE;
         self.sources.get(host.index()).unwrap_or(&NONE)
     }
+}
+
+fn fits(request: &Amounts, left: impl Fn(DimIx) -> i64) -> bool {
+    if request.is_empty() { request.fits(left) } else { request.within(left) }
 }
 
 impl PartialEq for World {

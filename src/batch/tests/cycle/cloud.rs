@@ -16,7 +16,7 @@ use stowplan_batch::views::{self, JobDetail, TaskView};
 use stowplan_config::Settings;
 use stowplan_db::ConnectSpec;
 use stowplan_ledger::image::hosts::Host;
-use stowplan_ledger::rows::HostSource;
+use stowplan_ledger::rows::{HostSource, Inventories};
 use stowplan_ledger::{Image, Ledger, Limits, OpenOptions, Quiet, WriteError};
 use stowplan_model::host::HostReport;
 use stowplan_model::{Inventory, Micros, Uuid};
@@ -122,6 +122,16 @@ impl Cloud {
     /// Claims processors of a host for a virtual machine, as Placement's
     /// clients do.
     pub async fn claim(&self, host: Uuid, cpus: i64) -> Result<Uuid, WriteError<PlacementError>> {
+        self.claim_of(host, "VCPU", cpus).await
+    }
+
+    /// The same of any provider and class.
+    pub async fn claim_of(
+        &self,
+        provider: Uuid,
+        class: &str,
+        amount: i64,
+    ) -> Result<Uuid, WriteError<PlacementError>> {
         let consumer = fresh();
         let now = self.now();
         let claim = ConsumerClaim {
@@ -131,8 +141,8 @@ impl Cloud {
             user: "nova".to_owned(),
             consumer_type: Some("INSTANCE".to_owned()),
             allocations: vec![ProviderClaim {
-                provider: host,
-                resources: [("VCPU".to_owned(), cpus)].into_iter().collect(),
+                provider,
+                resources: [(class.to_owned(), amount)].into_iter().collect(),
             }],
             origin: None,
         };
@@ -213,6 +223,7 @@ impl Cloud {
         let memory = std::mem::take(&mut *self.memory.lock().unwrap());
         let (memory, report) = cycle.run(self.image(), memory).await;
         *self.memory.lock().unwrap() = memory;
+        assert!(!report.broke_off);
         report
     }
 
@@ -266,6 +277,34 @@ impl Cloud {
             .ledger
             .write::<_, _, Infallible>("test", move |image| Ok(report(image, &reports, now)));
         written.await.unwrap()
+    }
+
+    /// Reports that a task has left its host.
+    pub async fn release(&self, task: &TaskView) {
+        let report = TaskReport {
+            task: task.id,
+            attempt: task.attempt,
+            state: ReportedState::Released,
+            exit_code: None,
+            message: None,
+        };
+        assert_eq!(self.task_reports(vec![report]).await[0].status, 200);
+    }
+
+    /// Sets the inventory of a provider, as clients of Placement do.
+    pub async fn set_total(&self, provider: &str, class: &str, total: i64) {
+        let image = self.image();
+        let uuid = image.providers.uuid(image.providers.find_name(provider).unwrap());
+        let inventories: Inventories = [(class.to_owned(), inventory(total, 1.0))].into();
+        self.write(move |_| {
+            let mut change = stowplan_ledger::Change::new("test");
+            change.push(stowplan_ledger::Record::Inventories {
+                provider: uuid,
+                inventories: inventories.clone(),
+            });
+            Ok((change, ()))
+        })
+        .await;
     }
 
     /// Units of a class in use at a provider.

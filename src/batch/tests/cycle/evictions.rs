@@ -2,7 +2,7 @@
 
 use crate::cloud::Cloud;
 use stowplan_batch::life::{JobPhase, TaskState};
-use stowplan_batch::store::{Cause, ReportedState, TaskReport};
+use stowplan_batch::store::{Cause, ReportedState};
 use stowplan_batch::views::TaskView;
 use stowplan_model::Uuid;
 
@@ -35,17 +35,6 @@ fn in_state(cloud: &Cloud, job: Uuid, state: TaskState) -> Vec<TaskView> {
     cloud.tasks(job).into_iter().filter(|task| task.state == state).collect()
 }
 
-async fn release(cloud: &Cloud, task: &TaskView) {
-    let report = TaskReport {
-        task: task.id,
-        attempt: task.attempt,
-        state: ReportedState::Released,
-        exit_code: None,
-        message: None,
-    };
-    assert_eq!(cloud.task_reports(vec![report]).await[0].status, 200);
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_borrowed_goes_back_to_whom_it_is_due() {
     let (cloud, host, a) = borrowed().await;
@@ -66,10 +55,10 @@ async fn what_was_borrowed_goes_back_to_whom_it_is_due() {
         cloud.cycle().await;
         assert_eq!(in_state(&cloud, a, TaskState::Releasing).len(), 2);
     }
-    release(&cloud, &victims[0]).await;
+    cloud.release(&victims[0]).await;
     assert!(cloud.claim(host, 1).await.is_err(), "the room is promised");
     assert_eq!(cloud.states(b).get("Bound"), None, "no gang in part");
-    release(&cloud, &victims[1]).await;
+    cloud.release(&victims[1]).await;
     // In the very mutation in which the last one left.
     assert_eq!(cloud.states(b).get("Bound"), Some(&2));
     assert_eq!(cloud.job(b).summary.phase, JobPhase::Running);
@@ -92,7 +81,7 @@ async fn who_is_cancelled_or_too_late_gives_the_room_back() {
         let b = cloud.submit(&five("b")).await;
         cloud.cycle().await;
         let victims = in_state(&cloud, a, TaskState::Releasing);
-        release(&cloud, &victims[0]).await;
+        cloud.release(&victims[0]).await;
         assert_eq!(cloud.used(host, "VCPU"), 11);
         if cancel {
             cloud.cancel(b, false).await.unwrap();
@@ -160,11 +149,11 @@ async fn a_gang_is_not_bound_to_a_host_that_has_shrunk_under_its_hold() {
         image.batch.tasks.get(task.id).unwrap().host.unwrap()
     };
     let (first, second) = (on(&victims[0]), on(&victims[1]));
-    release(&cloud, &victims[0]).await;
+    cloud.release(&victims[0]).await;
     assert_eq!(cloud.used(first, "VCPU"), 2, "it is held");
     let name = hosts.iter().find(|(host, _)| *host == first).unwrap().1;
     cloud.host(name, 1, 1.0).await;
-    release(&cloud, &victims[1]).await;
+    cloud.release(&victims[1]).await;
     // All or none: nobody runs without an allocation, and nothing stays held.
     assert_eq!(cloud.states(b).get("Bound"), None);
     assert_eq!((cloud.used(first, "VCPU"), cloud.used(second, "VCPU")), (0, 0));
@@ -201,7 +190,7 @@ async fn a_gang_of_higher_priority_gets_exactly_the_room_it_needs() {
     assert_eq!(leaving.len(), 4, "{:#?}", cloud.job(high));
     for (place, task) in leaving.iter().enumerate() {
         assert_eq!(cloud.states(high).get("Bound"), None, "after {place} of 4 have left");
-        release(&cloud, task).await;
+        cloud.release(task).await;
     }
     assert_eq!(cloud.states(high).get("Bound"), Some(&2));
     assert_eq!(cloud.used(host, "VCPU"), 4);
@@ -242,7 +231,7 @@ async fn a_task_that_is_evicted_in_a_loop_is_spared_for_a_while() {
         let victim = cloud.tasks(low).swap_remove(0);
         let why = cloud.job(other).summary.conditions;
         assert_eq!((victim.state, victim.evictions), (TaskState::Releasing, evictions), "{why:?}");
-        release(&cloud, &victim).await;
+        cloud.release(&victim).await;
         assert_eq!(cloud.states(other).get("Bound"), Some(&1));
         // No retry is charged for it, and the next attempt is a new one.
         cloud.report_all(other, ReportedState::Succeeded).await;

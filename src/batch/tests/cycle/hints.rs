@@ -6,7 +6,9 @@ use stowplan_batch::explain::{self, JobExplanation};
 use stowplan_batch::life::TaskState;
 use stowplan_batch::session::{Bind, Plan};
 use stowplan_batch::spec::{Limits, check, read_job};
-use stowplan_batch::store::{BindRefusal, BindTerms, ReportedState, bind, read_update, update_job};
+use stowplan_batch::store::{
+    BindRefusal, BindTerms, ReportedState, Terms, bind, read_update, update_job,
+};
 use stowplan_engine::hint::HintOutcome;
 use stowplan_model::Uuid;
 
@@ -124,8 +126,8 @@ async fn a_hint_may_change_while_a_task_waits() {
         evicts: Vec::new(),
         nominations: Vec::new(),
     };
-    let refusal =
-        bind(&cloud.image(), &plan, BindTerms::default(), "late", cloud.now()).unwrap_err();
+    let terms = Terms { cycle: 1, request_id: "late".into(), evictions: BindTerms::default() };
+    let refusal = bind(&cloud.image(), &plan, &terms, cloud.now()).unwrap_err();
     assert_eq!(refusal, BindRefusal::HintChanged { task, host: a });
     assert_eq!(cloud.cycle().await.binds, 1);
     assert_eq!(hosts(&cloud, job), [Some("b".to_owned())]);

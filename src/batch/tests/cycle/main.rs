@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod cloud;
+mod devices;
 mod evictions;
 mod export;
 mod fates;

@@ -4,8 +4,12 @@ use crate::cloud::{Cloud, fresh};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use stowplan_batch::store::{Submission, submit};
+use stowplan_batch::store::{BindTerms, Submission, Terms, submit};
 use stowplan_model::Uuid;
+
+fn terms() -> Terms {
+    Terms { cycle: 1, request_id: "r".into(), evictions: BindTerms { keep: 1, loop_window: 0 } }
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn nobody_is_over_capacity_and_no_gang_is_half() {
@@ -63,9 +67,8 @@ async fn nobody_is_over_capacity_and_no_gang_is_half() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_claim_between_decision_and_commit_is_seen() {
     use stowplan_batch::session::{Bind, Evict, Plan, Take};
-    use stowplan_batch::store::{BindRefusal, BindTerms, bind};
+    use stowplan_batch::store::{BindRefusal, bind};
 
-    let terms = BindTerms::default();
     let cloud = Cloud::new().await;
     let host = cloud.host("a", 4, 1.0).await;
     let job = cloud.submit(r#"{"tasks": [{"count": 2, "requests": {"cpu": 2}}]}"#).await;
@@ -89,20 +92,20 @@ async fn a_claim_between_decision_and_commit_is_seen() {
     };
     let before = cloud.image();
     cloud.claim(host, 1).await.unwrap();
-    let refusal = bind(&cloud.image(), &plan, terms, "r", cloud.now()).unwrap_err();
+    let refusal = bind(&cloud.image(), &plan, &terms(), cloud.now()).unwrap_err();
     assert!(matches!(refusal, BindRefusal::Claim(_)) && refusal.may_retry(), "{refusal}");
     // Nobody is evicted on the word of an older image.
     let evict = Evict { task: job, attempt: 1, host };
     let evicting = Plan { evicts: vec![evict], ..plan.clone() };
-    let refusal = bind(&before, &evicting, terms, "r", cloud.now()).unwrap_err();
+    let refusal = bind(&before, &evicting, &terms(), cloud.now()).unwrap_err();
     assert_eq!(refusal, BindRefusal::TaskChanged(job));
     // The same plan holds on the image that it was made for, but not in halves.
-    assert!(bind(&before, &plan, terms, "r", cloud.now()).is_ok());
+    assert!(bind(&before, &plan, &terms(), cloud.now()).is_ok());
     let half = Plan { binds: plan.binds[..1].to_vec(), ..plan.clone() };
-    let refusal = bind(&before, &half, terms, "r", cloud.now()).unwrap_err();
+    let refusal = bind(&before, &half, &terms(), cloud.now()).unwrap_err();
     assert_eq!(refusal, BindRefusal::BelowMinimum { ready: 1, needed: 2 });
     let other = Plan { job: fresh(), ..plan };
-    assert_eq!(bind(&before, &other, terms, "r", cloud.now()).unwrap_err(), BindRefusal::JobEnded);
+    assert_eq!(bind(&before, &other, &terms(), cloud.now()).unwrap_err(), BindRefusal::JobEnded);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,8 +25,8 @@ pub struct Host {
     pub cpu: i64,
     pub memory: i64,
     pub gpus: i64,
-    /// Units of each of them; 0 for 1.
-    pub gpu_units: i64,
+    /// Into how many shares each of them is divided; 0: it is given whole.
+    pub shares: i64,
     pub facts: HostFacts,
     pub flags: i64,
     pub silent: bool,
@@ -69,22 +69,14 @@ pub fn world(hosts: &[Host]) -> World {
 pub fn sources(host: &Host, place: usize) -> Sources {
     let mut sources = Sources::default();
     let mut add = |dim, id: usize, capacity| {
-        sources.push(Source {
-            dim,
-            provider: Uuid::from_u128(id as u128),
-            capacity,
-            used: 0,
-            min_unit: 1,
-            max_unit: i64::from(i32::MAX),
-            step_size: 1,
-        });
+        sources.push(Source::plain(dim, Uuid::from_u128(id as u128), capacity));
     };
     let root = 1000 + place;
     add(DimIx::CPU, root, host.cpu);
     add(DimIx::MEMORY, root, host.memory);
     add(DimIx::PODS, root + 1000, 100);
     for device in 0..host.gpus as usize {
-        add(GPU, root * 100 + device, host.gpu_units.max(1));
+        add(GPU, root * 100 + device, host.shares.max(1));
     }
     sources
 }
@@ -98,6 +90,7 @@ pub struct Tasks {
     pub request: Vec<(DimIx, i64)>,
     pub status: Option<Status>,
     pub host: Option<HostIx>,
+    pub picks: Picks,
     pub node_selector: BTreeMap<String, String>,
     pub tolerations: Vec<Toleration>,
 }
@@ -157,7 +150,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 cells: Vec::new(),
                 started: None,
                 host: role.host,
-                picks: Picks::new(),
+                picks: role.picks.clone(),
                 nominated: None,
                 hint: None,
             });

@@ -3,7 +3,7 @@
 use crate::bench::{Accept, Tasks, add_job, cpu, cycle, placed, places, state, tasks};
 use stowplan_batch::amounts::DimIx;
 use stowplan_batch::life::JobPhase;
-use stowplan_batch::session::{ConditionKind, Status};
+use stowplan_batch::session::{ConditionKind, Shape, Status};
 use stowplan_engine::HostIx;
 
 #[test]
@@ -127,13 +127,10 @@ fn a_gang_waits_on_hosts_that_others_leave() {
     let leaving =
         Tasks { status: Some(Status::Releasing), host: Some(HostIx(0)), ..tasks("worker", 1, 3) };
     // What the leaving task holds is used; the world was told so.
-    let request = {
-        let mut amounts = stowplan_batch::amounts::Amounts::new();
-        amounts.set(DimIx::CPU, 3);
-        amounts.set(DimIx::PODS, 1);
-        amounts
-    };
-    before.world.take(HostIx(0), &request).unwrap();
+    let mut shape = Shape::default();
+    shape.request.set(DimIx::CPU, 3);
+    shape.request.set(DimIx::PODS, 1);
+    before.world.take(HostIx(0), shape.ask()).unwrap();
     add_job(&mut before, "p/leaving", 1, &[leaving]);
     let waiting = add_job(&mut before, "p/waiting", 2, &[tasks("worker", 2, 2)]);
     let later = add_job(&mut before, "p/zlater", 1, &[tasks("worker", 1, 1)]);

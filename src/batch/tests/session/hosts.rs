@@ -115,7 +115,7 @@ fn shared_devices_are_filled_up_or_spread_over() {
     for (policy, hosts) in [("binpack", ["h00", "h00"]), ("spread", ["h00", "h01"])] {
         let given = [("deviceshare.SchedulePolicy", policy), ("deviceshare.ScheduleWeight", "10")];
         let tiers = with_arguments(&["gang", "predicates", "deviceshare"], "deviceshare", &given);
-        let host = Host { gpus: 2, gpu_units: 1000, ..cpu(8) };
+        let host = Host { gpus: 2, shares: 1000, ..cpu(8) };
         let mut state = state(&[host.clone(), host]);
         let job = add_job(&mut state, "p/share", 2, &[share(400)]);
         let closed = cycle_with(tiers, state, &mut Accept::default());

@@ -5,9 +5,12 @@ use crate::bench::{Accept, GPU, Host, OPTIONS, Tasks, add_job, cpu, plugins, sta
 use proptest::prelude::*;
 use stowplan_batch::amounts::DimIx;
 use stowplan_batch::session::{JobIx, Place, Session, State, Statement, Status, TaskIx};
+use stowplan_batch::world::{Pick, Source};
 use stowplan_engine::{HostIx, HostView};
 
 const HOSTS: u32 = 70;
+/// Shares of a device.
+const SHARES: i64 = 1000;
 /// Tasks that run when the session begins.
 const RUNNING: usize = 6;
 
@@ -36,38 +39,66 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 
 fn cloud(sizes: &[i64]) -> (State, Vec<JobIx>) {
     let hosts: Vec<Host> = (0..HOSTS as usize)
-        .map(|n| Host { gpus: (n % 3) as i64, ..cpu(sizes[n % sizes.len()]) })
+        .map(|n| Host { gpus: (n % 4) as i64, shares: SHARES, ..cpu(sizes[n % sizes.len()]) })
         .collect();
     let mut state = state(&hosts);
     let gpu = Tasks {
         role: "gpu",
         count: 8,
-        request: vec![(DimIx::CPU, 1), (GPU, 1)],
+        request: vec![(DimIx::CPU, 1), (GPU, SHARES * 3 / 10)],
         ..Tasks::default()
     };
+    let many = Tasks { request: vec![(GPU, 2 * SHARES)], ..gpu.clone() };
     let jobs = vec![
         add_job(&mut state, "p/a", 2, &[tasks("worker", 12, 1)]),
         add_job(&mut state, "p/b", 8, &[tasks("worker", 8, 3)]),
-        add_job(&mut state, "p/c", 1, &[gpu, tasks("worker", 4, 2)]),
+        add_job(&mut state, "p/c", 1, &[gpu, tasks("worker", 4, 2), many]),
         add_job(&mut state, "p/d", 0, &[Tasks { role: "idle", count: 6, ..Tasks::default() }]),
     ];
     (state, jobs)
 }
 
-/// A job of which one task runs on each of a few hosts.
+/// A job of which one task runs on each of a few hosts, with half of the first
+/// device, where there is one.
 fn running(state: &mut State) -> JobIx {
-    let task = |host: usize| Tasks {
-        status: Some(Status::Running),
-        host: Some(HostIx(host as u32)),
-        ..tasks("running", 1, 1)
+    let task = |host: usize| {
+        let ix = HostIx(host as u32);
+        let devices = state.world.devices(ix, GPU);
+        let half = |source: &Source| (GPU, source.provider, SHARES / 2);
+        let pick = devices.iter().take(1).map(half);
+        let picks = pick.map(|(dim, provider, amount)| Pick { dim, provider, amount });
+        let mut request = vec![(DimIx::CPU, 1)];
+        request.extend((!devices.is_empty()).then_some((GPU, SHARES / 2)));
+        let (status, host) = (Some(Status::Running), Some(ix));
+        Tasks { status, host, picks: picks.collect(), request, ..tasks("running", 1, 1) }
     };
-    let job = add_job(state, "p/e", 2, &(0..RUNNING).map(task).collect::<Vec<_>>());
+    let tasks: Vec<Tasks> = (0..RUNNING).map(task).collect();
+    let job = add_job(state, "p/e", 2, &tasks);
     for task in state[job].tasks.clone() {
         let request = state.shape_of(task).request.clone();
-        let host = state[task].host.unwrap();
-        state.world.occupy(host, &request);
+        let (host, picks) = (state[task].host.unwrap(), state[task].picks.clone());
+        state.world.hold_again(host, &request, &picks);
     }
     job
+}
+
+/// No device has more in use than it has, nor more promised than will be free.
+fn devices_hold(state: &State) -> Result<(), TestCaseError> {
+    for &host in state.world.order() {
+        for device in state.world.devices(host, GPU) {
+            let later = device.capacity - device.used + device.releasing - device.promised;
+            prop_assert!((0..=device.capacity).contains(&device.used), "{device:?}");
+            prop_assert!((0..=device.used).contains(&device.releasing), "{device:?}");
+            prop_assert!(device.promised >= 0 && later <= device.capacity, "{device:?}");
+            let here = state.residents(host).iter().filter(|task| {
+                !matches!(state[**task].status, Status::Pipelined | Status::Pending)
+            });
+            let taken = here.flat_map(|task| &state[*task].picks);
+            let taken = taken.filter(|pick| pick.provider == device.provider);
+            prop_assert_eq!(taken.map(|pick| pick.amount).sum::<i64>(), device.used);
+        }
+    }
+    Ok(())
 }
 
 fn pending(state: &State, job: JobIx) -> Option<TaskIx> {
@@ -80,8 +111,8 @@ fn scan(session: &Session<'_>, task: TaskIx) -> Option<HostIx> {
     let shape = state.shape_of(task);
     let mut best: Option<(f64, HostIx)> = None;
     for &host in state.world.order() {
-        let fits = state.world.fits_idle(host, &shape.request)
-            && state.world.fits_future(host, &shape.request);
+        let fits =
+            state.world.fits_idle(host, shape.ask()) && state.world.fits_future(host, shape.ask());
         if !state.world.live().contains(host) || !fits {
             continue;
         }
@@ -149,6 +180,7 @@ proptest! {
             }
             prop_assert_eq!(session.state.audit(), None);
             prop_assert_eq!(session.tiers.audit(&session.state), None);
+            devices_hold(&session.state)?;
             for &host in session.state.world.order() {
                 prop_assert!(
                     session.state.world.idle(DimIx::CPU, host)

@@ -18,6 +18,7 @@ pub struct Batch {
     pub tasks: Rows<TaskRow>,
     by_job: imbl::OrdSet<(i64, i64)>,
     by_host: imbl::OrdSet<(Uuid, i64)>,
+    by_state: imbl::OrdMap<Arc<str>, imbl::OrdSet<i64>>,
     /// Named objects that steer jobs, in order of creation.
     pub objects: Rows<BatchObjectRow>,
 }
@@ -72,6 +73,12 @@ impl Batch {
         self.by_host.range(range).filter_map(|(_, task)| self.tasks.by_id(*task))
     }
 
+    /// The tasks in a state, in order of creation.
+    pub fn tasks_in(&self, state: &str) -> impl Iterator<Item = &Arc<TaskRow>> {
+        let ids = self.by_state.get(state).into_iter().flatten();
+        ids.filter_map(|id| self.tasks.by_id(*id))
+    }
+
     pub(super) fn put_queue(&mut self, row: &QueueRow) {
         self.last_queue_id = self.last_queue_id.max(row.id);
         self.queues.insert(row.name.as_str().into(), Arc::new(row.clone()));
@@ -121,6 +128,12 @@ impl Batch {
             self.unindex(&before);
         }
         self.by_job.insert((row.job, row.id));
+        match self.by_state.get_mut(row.state.as_str()) {
+            Some(tasks) => drop(tasks.insert(row.id)),
+            None => {
+                drop(self.by_state.insert(row.state.as_str().into(), imbl::OrdSet::unit(row.id)))
+            }
+        }
         if let Some(host) = row.host {
             self.by_host.insert((host, row.id));
         }
@@ -128,6 +141,9 @@ impl Batch {
 
     fn unindex(&mut self, task: &TaskRow) {
         self.by_job.remove(&(task.job, task.id));
+        if let Some(tasks) = self.by_state.get_mut(task.state.as_str()) {
+            tasks.remove(&task.id);
+        }
         if let Some(host) = task.host {
             self.by_host.remove(&(host, task.id));
         }

@@ -10,6 +10,7 @@ mod draft;
 mod pauses;
 
 use crate::{
+    change::Entry,
     error::Unavailable,
     image::Image,
     proposal::{Message, Pending, Touch},
@@ -230,7 +231,7 @@ impl Writer {
                 Some(message) = self.inbox.recv(), if open => self.take_ahead(message, &mut next),
             }
         };
-        let tried = self.landed(written, &id, known, after, proposals.len()).await;
+        let tried = self.landed(written, &id, known, after, (entries, proposals.len())).await;
         match &tried {
             Tried::Committed => shared.counters.committed(mutations, began.elapsed()),
             Tried::Again(_) | Tried::Moved | Tried::Failed(_) => shared.counters.given_up(),
@@ -256,14 +257,15 @@ impl Writer {
         }
     }
 
-    /// What became of a batch of `size` that was to lead to `after`.
+    /// What became of a batch that was to lead to `after`: of these changes, of so
+    /// many proposals.
     async fn landed(
         &mut self,
         written: Result<Written, DbErr>,
         id: &str,
         known: i64,
         after: Arc<Image>,
-        size: usize,
+        (entries, size): (Vec<Entry>, usize),
     ) -> Tried {
         let touches = std::mem::take(&mut self.touches);
         let tried = match written {
@@ -294,6 +296,7 @@ impl Writer {
             },
         };
         if matches!(tried, Tried::Committed) {
+            self.shared.recent.add(entries);
             self.publish(after, &touches);
             self.shared.set_trouble(None);
         } else if !touches.is_empty() {
@@ -422,6 +425,7 @@ impl Writer {
         match load::load(&self.shared.connection, &mut load::Quiet).await {
             Ok(image) => {
                 self.stale = None;
+                self.shared.recent.clear();
                 self.shared.publish(Arc::new(image));
                 Ok(())
             }

@@ -103,11 +103,12 @@ struct Room {
 impl Room {
     /// Whether a task would find room, and there is some of everything.
     fn takes(&self, state: &State, task: TaskIx) -> bool {
-        let request = &state.shape_of(task).request;
+        let shape = state.shape_of(task);
         let enough = MEASURED.iter().zip(self.left);
-        let mut enough = enough.map(|(dim, left)| left > 0.0 && request.get(*dim) as f64 <= left);
+        let mut enough =
+            enough.map(|(dim, left)| left > 0.0 && shape.request.get(*dim) as f64 <= left);
         enough.all(|enough| enough)
-            && self.hosts.iter().any(|host| state.world.fits_idle(*host, request))
+            && self.hosts.iter().any(|host| state.world.fits_idle(*host, shape.ask()))
     }
 }
 

@@ -9,8 +9,8 @@ use stowplan_engine::{HostIx, HostView};
 impl State {
     /// Gives a task room on a host; whether there was enough.
     pub fn place(&mut self, task: TaskIx, host: HostIx) -> bool {
-        let request = &self.shapes[self.tasks[task.index()].shape.index()].request;
-        let Some(picks) = self.world.take(host, request) else { return false };
+        let shape = &self.shapes[self.tasks[task.index()].shape.index()];
+        let Some(picks) = self.world.take(host, shape.ask()) else { return false };
         self.tasks[task.index()].picks = picks;
         self.placed.insert(task);
         self.come(task, host);
@@ -21,7 +21,8 @@ impl State {
     /// Promises a task room on a host that others are leaving.
     pub fn promise(&mut self, task: TaskIx, host: HostIx) {
         let shape = self.tasks[task.index()].shape;
-        self.world.promise(host, &self.shapes[shape.index()].request, 1);
+        let picks = self.world.promise(host, self.shapes[shape.index()].ask());
+        self.tasks[task.index()].picks = picks;
         self.come(task, host);
         self.set_status(task, Status::Pipelined);
     }
@@ -34,7 +35,7 @@ impl State {
         if let Some(host) = self.leave(task) {
             let request = &self.shapes[shape.index()].request;
             if status == Status::Pipelined {
-                self.world.promise(host, request, -1);
+                self.world.withdraw(host, request, &picks);
             } else {
                 self.world.give_back(host, request, &picks);
             }
@@ -60,7 +61,7 @@ impl State {
     fn take_away(&mut self, task: TaskIx, sign: i64) {
         let at = &self.tasks[task.index()];
         let Some(host) = at.host else { return };
-        self.world.evict(host, &self.shapes[at.shape.index()].request, sign);
+        self.world.evict(host, &self.shapes[at.shape.index()].request, &at.picks, sign);
         self.world.pad(host, &self.paddings[at.shape.index()], -sign);
     }
 

@@ -67,7 +67,7 @@ fn files_of_the_peers_are_taken_without_a_word() {
     )
     .unwrap();
     assert_eq!(warnings(&loaded), [""; 0]);
-    assert_eq!(loaded.unused.len(), 9);
+    assert_eq!(loaded.unused.len(), 7);
 }
 
 #[test]

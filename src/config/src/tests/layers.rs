@@ -83,7 +83,7 @@ fn an_unknown_variable_is_warned_of_and_an_override_refused() {
         assert_eq!(errors, format!("command line: {told}"));
     }
     // Options of other services may stand anywhere.
-    let others = Settings::load(&Sources::new().set("keystone_authtoken.username=x")).unwrap();
+    let others = Settings::load(&Sources::new().set("cinder.catalog_info=x")).unwrap();
     assert_eq!(others.unused.len(), 1);
 }
 

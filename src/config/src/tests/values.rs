@@ -69,7 +69,7 @@ fn values_are_read_by_type() {
         ),
         ("batch", "tiers", "", "!expected plugin names between commas, one line per tier"),
         ("api", "auth_strategy", "keystone", "keystone"),
-        ("api", "auth_strategy", "none", "!expected \"noauth2\" or \"keystone\""),
+        ("api", "auth_strategy", "none", "!expected one of noauth2, keystone"),
     ];
     for (section, option, text, expected) in cases {
         assert_eq!(read(section, option, text), expected, "[{section}] {option} = {text}");

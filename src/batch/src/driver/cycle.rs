@@ -148,8 +148,7 @@ impl Cycle {
         let request_id = format!("batch-cycle-{cycle}");
         let runtime = Handle::current();
         let plant = self.plant;
-        let terms =
-            Terms { cycle, request_id: request_id.as_str().into(), evictions: plant.terms };
+        let terms = Terms { cycle, request_id: request_id.as_str().into(), evictions: plant.terms };
         let commits = LedgerCommits::new(self.ledger, self.clock, runtime, epoch, terms);
         let now = clock();
         let ran = apart(move || {

@@ -12,8 +12,8 @@ mod build;
 mod check;
 mod cluster;
 mod cycle;
-mod export;
 mod deviations;
+mod export;
 mod hosts;
 mod mocks;
 mod outcome;
@@ -24,8 +24,8 @@ mod topology;
 pub mod units;
 
 pub use check::check;
-pub use export::export;
 pub use deviations::{Deviation, Deviations};
+pub use export::export;
 pub use outcome::Outcome;
 
 use crate::actions::ActionFault;

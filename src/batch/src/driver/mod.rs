@@ -19,12 +19,13 @@ use crate::store::{Epoch, has_work, seed, take_lead};
 use arc_swap::ArcSwap;
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stowplan_config::Settings;
 use stowplan_ledger::{Image, Ledger, Unavailable, WriteError};
 use stowplan_model::Micros;
 use thiserror::Error;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// The clock of the service: now, in microseconds since the epoch.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;

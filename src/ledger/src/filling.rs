@@ -14,7 +14,7 @@ use crate::{
     hold,
     image::Image,
     lock::Lock,
-    rows::ConsumerRow,
+    rows::{ConsumerRow, LEADER},
     store::{
         load::{self, Progress, Quiet},
         sheets::Sheets,
@@ -199,6 +199,8 @@ fn present(image: &Image) -> Vec<(&'static str, usize)> {
     let custom = |names: &crate::image::names::Names| {
         names.iter().filter(|row| is_custom(&row.name)).count()
     };
+    // Who leads batch cycles is noted at each start.
+    let objects = image.batch.objects.iter().filter(|row| row.kind != LEADER);
     let counts = [
         ("custom resource classes", custom(&image.classes)),
         ("custom traits", custom(&image.traits)),
@@ -210,7 +212,7 @@ fn present(image: &Image) -> Vec<(&'static str, usize)> {
         ("host aggregates", image.host_aggregates.len()),
         ("server groups", image.server_groups.len()),
         ("jobs", image.batch.jobs.len()),
-        ("objects of batch jobs", image.batch.objects.len()),
+        ("objects of batch jobs", objects.count()),
     ];
     counts.into_iter().filter(|(_, count)| *count > 0).collect()
 }

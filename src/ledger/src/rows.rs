@@ -334,6 +334,9 @@ pub struct JobRow {
     pub updated: Micros,
 }
 
+/// The kind of the object that tells who leads batch cycles.
+pub const LEADER: &str = "leader";
+
 /// A named object that steers batch jobs, such as a priority class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchObjectRow {

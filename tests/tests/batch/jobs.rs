@@ -72,10 +72,10 @@ fn a_gang_comes_runs_and_goes() {
 fn what_cannot_be_is_named() {
     let server = Server::start();
     let client = server.client();
-    let job = json!({"name": "a/b", "min_available": 7, "sub_groups": [], "tasks": [{}]});
+    let job = json!({"name": "a/b", "min_available": 7, "sub_grups": [], "tasks": [{}]});
     let problem = client.post("/v1/jobs", &job);
     assert_eq!(problem.status, 400);
-    assert_eq!(problem.json()["errors"][0]["field"], "sub_groups");
+    assert_eq!(problem.json()["errors"][0]["field"], "sub_grups");
     let job = json!({"name": "a/b", "min_available": 7,
         "tasks": [{"requests": {"cpu": "many", "fpga": 1}}]});
     let errors = client.post("/v1/jobs", &job).json()["errors"].clone();

@@ -81,14 +81,14 @@ fn jobs_are_submitted_by_options_and_by_files() {
     let desk = Desk::new(&[("job.json", file), ("bad.json", "[1"), ("list.json", "[]")]);
     let told =
         desk.told(&["submit", "--name", "plain", "--count", "2", "--request", "cpu=1,memory=1Gi"]);
-    assert!(told.starts_with("job test-project/plain is \""), "{told}");
+    assert!(told.starts_with("job admin/plain is \""), "{told}");
     let told = desk.told(&["submit", "job.json", "--priority", "-3", "--hold"]);
     assert!(told.contains("of-file") && told.contains("Suspended (Pending 2)"), "{told}");
     assert!(told.contains("warning: \"ghost\" in the hint's preferredNodeNames"), "{told}");
     let job = desk.json(&["show", "of-file"]);
     assert_eq!((&job["spec"]["priority"], &job["phase"]), (&json!(-3), &json!("Suspended")));
     let dry = desk.told(&["submit", "job.json", "--name", "dry", "--dry-run"]);
-    assert!(dry.contains("job test-project/dry would be"), "{dry}");
+    assert!(dry.contains("job admin/dry would be"), "{dry}");
     assert!(!desk.names(&[]).contains(&"dry".to_owned()));
     // The same key makes one job.
     let submit = ["submit", "--name", "once", "--request", "cpu=9", "--key", "k"];
@@ -122,7 +122,7 @@ fn jobs_are_listed_by_what_they_are() {
     desk.told(&["submit", "--name", "there", "--request", "cpu=9", "--namespace", "elsewhere"]);
     desk.wait("blue", |job| job["counts"]["Bound"] == 1);
     let table = desk.told(&["list"]);
-    for words in ["test-project/blue", "elsewhere/there", "Running", "Pending"] {
+    for words in ["admin/blue", "elsewhere/there", "Running", "Pending"] {
         assert!(table.contains(words), "{words}: {table}");
     }
     for (arguments, names) in [
@@ -164,7 +164,7 @@ fn jobs_are_shown_explained_held_released_requeued_and_cancelled() {
     assert_eq!(by_id["tasks"].as_array().unwrap().len(), 2);
 
     let told = desk.told(&["explain", "waits"]);
-    assert!(told.starts_with("job test-project/waits is Pending in queue default\n"), "{told}");
+    assert!(told.starts_with("job admin/waits is Pending in queue default\n"), "{told}");
     assert!(told.contains("position 1 of 1 that wait there"), "{told}");
     assert!(told.contains("queue default may hold 4 VCPU: 4 are held, 1 are asked for"), "{told}");
     let told = desk.json(&["explain", "waits"]);
@@ -175,14 +175,14 @@ fn jobs_are_shown_explained_held_released_requeued_and_cancelled() {
     assert_eq!(desk.json(&["explain", "run"])["reasons"], json!([]));
 
     let told = desk.told(&["hold", "waits"]);
-    assert_eq!(told, "job test-project/waits is Suspended (Pending 1)\n");
+    assert_eq!(told, "job admin/waits is Suspended (Pending 1)\n");
     assert_eq!(desk.json(&["release", "waits"])["phase"], "Pending");
     let told = desk.refused(&["release", "waits"]);
     assert!(told.contains("only a suspended job is resumed"), "{told}");
     let told = desk.told(&["requeue", "run"]);
-    assert_eq!(told, "job test-project/run is Pending (Releasing 2)\n");
+    assert_eq!(told, "job admin/run is Pending (Releasing 2)\n");
     let told = desk.told(&["cancel", "run", "--force"]);
-    assert_eq!(told, "job test-project/run is Cancelled (Cancelled 2)\n");
+    assert_eq!(told, "job admin/run is Cancelled (Cancelled 2)\n");
     desk.wait("waits", |job| job["counts"]["Bound"] == 1);
     assert_eq!(desk.json(&["cancel", "waits"])["counts"], json!({"Releasing": 1}));
 
@@ -210,15 +210,16 @@ fn a_snapshot_of_batch_is_evaluated() {
     assert_eq!(snapshot.code, 0, "{}", snapshot.stderr);
     let exported: Value = serde_json::from_str(&snapshot.stdout).unwrap();
     assert_eq!(exported["nodes"][0]["allocatable"]["cpu"], "4");
-    let names: Vec<_> =
-        exported["jobs"].as_array().unwrap().iter().map(|job| &job["name"]).collect();
-    assert_eq!(names, ["runs", "waits"]);
+    let mut names: Vec<_> =
+        exported["jobs"].as_array().unwrap().iter().map(|job| job["name"].as_str()).collect();
+    names.sort();
+    assert_eq!(names, [Some("runs"), Some("waits")]);
     let mut small = exported.clone();
     small["nodes"].as_array_mut().unwrap().push(json!({"name": "h1",
         "allocatable": {"cpu": "2", "memory": "8Gi", "pods": 10}}));
     for (file, case, binds) in [
         ("as-is.json", &exported, json!({})),
-        ("one-more.json", &small, json!({"test-project/waits-task-0": "h1"})),
+        ("one-more.json", &small, json!({"admin/waits-task-0": "h1"})),
     ] {
         std::fs::write(desk.folder.path().join(file), case.to_string()).unwrap();
         let told = stowplan(&desk.folder, &["evaluate", file, "--format", "json"]);

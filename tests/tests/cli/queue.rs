@@ -138,7 +138,7 @@ fn why_its_jobs_wait_is_told() {
     for words in [
         "queue small may hold 2 VCPU: 0 are held, 3 are asked for",
         "1 of the 2 jobs that wait in queue small come before it",
-        "test-project/first",
+        "admin/first",
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }

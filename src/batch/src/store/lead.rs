@@ -5,13 +5,11 @@
 //! while another one took over can write nothing more.
 
 use serde_json::Value;
-use stowplan_ledger::rows::BatchObjectRow;
+use stowplan_ledger::rows::{BatchObjectRow, LEADER};
 use stowplan_ledger::{Change, Image, Record};
 use stowplan_model::{Micros, Uuid};
 use thiserror::Error;
 
-/// The word of the ledger for it.
-const KIND: &str = "leader";
 /// What is led.
 const NAME: &str = "cycles";
 
@@ -38,7 +36,7 @@ pub fn take_lead(image: &Image, now: Micros) -> (Change, Epoch) {
     change.push(Record::BatchObject(BatchObjectRow {
         id: before.map_or(image.batch.objects.next_id(), |row| row.id),
         uuid: uuid(),
-        kind: KIND.to_owned(),
+        kind: LEADER.to_owned(),
         name: NAME.to_owned(),
         spec: Value::Null,
         generation: epoch,
@@ -60,5 +58,5 @@ impl Epoch {
 }
 
 fn uuid() -> Uuid {
-    Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{KIND}/{NAME}").as_bytes())
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("{LEADER}/{NAME}").as_bytes())
 }

@@ -67,12 +67,6 @@ impl Hub {
         }
         let Delivery { acker, properties, .. } = delivery;
         let acknowledged = Acknowledged::begin(acker).await;
-        if !self.duplicates.remember(message.unique_id.as_deref()) {
-            if acknowledged.wait().await {
-                self.status.add(Counter::Duplicates, 1);
-            }
-            return;
-        }
         let method = interface::find(&message);
         if let (Ok(Method::SelectDestinations), Feed::Calls) = (&method, feed) {
             let expiration = properties.expiration().as_ref();
@@ -107,7 +101,12 @@ impl Hub {
     /// that is not comes again, here or elsewhere.
     pub(super) async fn is_ours(&self, message: &Message, acknowledged: Acknowledged) -> bool {
         if !acknowledged.wait().await {
-            self.duplicates.forget(message.unique_id.as_deref());
+            return false;
+        }
+        // Not before: the copy of a message whose line was cut may be here before it
+        // is known that the message itself is not acknowledged.
+        if !self.duplicates.remember(message.unique_id.as_deref()) {
+            self.status.add(Counter::Duplicates, 1);
             return false;
         }
         let counter = if message.caller.is_some() { Counter::Calls } else { Counter::Casts };

@@ -30,11 +30,6 @@ impl Duplicates {
         last.push_back(id.to_owned());
         true
     }
-
-    /// Forgets a message that was not acknowledged: it comes again.
-    pub fn forget(&self, id: Option<&str>) {
-        self.last().retain(|known| Some(known.as_str()) != id);
-    }
 }
 
 #[cfg(test)]
@@ -50,13 +45,5 @@ mod tests {
         assert!(!duplicates.remember(Some("1")) && !duplicates.remember(Some("16")));
         assert!(duplicates.remember(Some("0")));
         assert!(duplicates.remember(None) && duplicates.remember(None));
-    }
-
-    #[test]
-    fn what_comes_again_is_not_taken_for_a_copy() {
-        let duplicates = Duplicates::default();
-        assert!(duplicates.remember(Some("a")));
-        duplicates.forget(Some("a"));
-        assert!(duplicates.remember(Some("a")));
     }
 }

@@ -83,7 +83,7 @@ fn jobs_are_submitted_by_options_and_by_files() {
         desk.told(&["submit", "--name", "plain", "--count", "2", "--request", "cpu=1,memory=1Gi"]);
     assert!(told.starts_with("job admin/plain is \""), "{told}");
     let told = desk.told(&["submit", "job.json", "--priority", "-3", "--hold"]);
-    assert!(told.contains("of-file") && told.contains("Suspended (Pending 2)"), "{told}");
+    assert!(told.contains("of-file") && told.contains("Suspended (Pending=2)"), "{told}");
     assert!(told.contains("warning: \"ghost\" in the hint's preferredNodeNames"), "{told}");
     let job = desk.json(&["show", "of-file"]);
     assert_eq!((&job["spec"]["priority"], &job["phase"]), (&json!(-3), &json!("Suspended")));
@@ -175,14 +175,14 @@ fn jobs_are_shown_explained_held_released_requeued_and_cancelled() {
     assert_eq!(desk.json(&["explain", "run"])["reasons"], json!([]));
 
     let told = desk.told(&["hold", "waits"]);
-    assert_eq!(told, "job admin/waits is Suspended (Pending 1)\n");
+    assert_eq!(told, "job admin/waits is Suspended (Pending=1)\n");
     assert_eq!(desk.json(&["release", "waits"])["phase"], "Pending");
     let told = desk.refused(&["release", "waits"]);
     assert!(told.contains("only a suspended job is resumed"), "{told}");
     let told = desk.told(&["requeue", "run"]);
-    assert_eq!(told, "job admin/run is Pending (Releasing 2)\n");
+    assert_eq!(told, "job admin/run is Pending (Releasing=2)\n");
     let told = desk.told(&["cancel", "run", "--force"]);
-    assert_eq!(told, "job admin/run is Cancelled (Cancelled 2)\n");
+    assert_eq!(told, "job admin/run is Cancelled (Cancelled=2)\n");
     desk.wait("waits", |job| job["counts"]["Bound"] == 1);
     assert_eq!(desk.json(&["cancel", "waits"])["counts"], json!({"Releasing": 1}));
 

@@ -8,7 +8,6 @@ mod demo;
 mod evaluate;
 mod explain;
 mod import;
-mod job;
 mod queue;
 mod replay;
 mod serve;

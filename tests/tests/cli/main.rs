@@ -8,6 +8,7 @@ mod demo;
 mod evaluate;
 mod explain;
 mod import;
+mod job;
 mod queue;
 mod replay;
 mod serve;

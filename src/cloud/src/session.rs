@@ -7,7 +7,7 @@ use crate::{
     person::Answer,
 };
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 use stowplan_config::Login;
 use stowplan_model::Micros;
 use tokio::sync::Mutex;
@@ -23,7 +23,15 @@ pub struct Session {
     account: Account,
     keystone: Line,
     clock: Clock,
-    ticket: Mutex<Option<Arc<Ticket>>>,
+    held: Mutex<Held>,
+}
+
+/// What came of the last login.
+#[derive(Default)]
+struct Held {
+    ticket: Option<Arc<Ticket>>,
+    /// When one failed, and why.
+    failed: Option<(Instant, CloudError)>,
 }
 
 /// A token of the service.
@@ -47,7 +55,7 @@ impl Session {
     ) -> Result<Self, AccountFault> {
         let account = Account::of(login)?;
         let keystone = Line::new("Keystone", login, seconds, retries)?;
-        Ok(Self { account, keystone, clock, ticket: Mutex::new(None) })
+        Ok(Self { account, keystone, clock, held: Mutex::default() })
     }
 
     /// Address of Keystone's API of version 3.
@@ -89,24 +97,39 @@ impl Session {
     }
 
     /// A token that is good for a while: the one we have, or a new one. Who comes
-    /// while one is asked for waits for that.
+    /// while one is asked for waits for that, and shares what comes of it: while
+    /// Keystone is away, callers do not stand in line to find that out.
     async fn ticket(&self) -> Result<Arc<Ticket>, CloudError> {
-        let mut held = self.ticket.lock().await;
-        if let Some(ticket) = &*held
+        let came = Instant::now();
+        let mut held = self.held.lock().await;
+        if let Some(ticket) = &held.ticket
             && ticket.expires.0.saturating_sub(EARLY) > self.now().0
         {
             return Ok(ticket.clone());
         }
-        let ticket = Arc::new(self.log_in().await?);
-        *held = Some(ticket.clone());
-        Ok(ticket)
+        if let Some((at, error)) = &held.failed
+            && *at >= came
+        {
+            return Err(error.clone());
+        }
+        match self.log_in().await {
+            Ok(ticket) => {
+                let ticket = Arc::new(ticket);
+                *held = Held { ticket: Some(ticket.clone()), failed: None };
+                Ok(ticket)
+            }
+            Err(error) => {
+                held.failed = Some((Instant::now(), error.clone()));
+                Err(error)
+            }
+        }
     }
 
     /// Forgets a token that was not taken, unless there is another one already.
     async fn tear(&self, torn: &Arc<Ticket>) {
-        let mut held = self.ticket.lock().await;
-        if held.as_ref().is_some_and(|ticket| Arc::ptr_eq(ticket, torn)) {
-            *held = None;
+        let mut held = self.held.lock().await;
+        if held.ticket.as_ref().is_some_and(|ticket| Arc::ptr_eq(ticket, torn)) {
+            held.ticket = None;
         }
     }
 

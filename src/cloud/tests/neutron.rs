@@ -114,3 +114,21 @@ async fn a_neutron_that_is_away_is_tried_again() {
     assert!(matches!(error, CloudError::Away { .. }), "{error}");
     assert_eq!(heads.lock().unwrap().len(), 3);
 }
+
+#[tokio::test]
+async fn who_waits_for_a_login_that_fails_shares_what_came_of_it() {
+    let (url, heads) = play(&[("POST /v3/auth/tokens", "503 Service Unavailable", "")]);
+    let options = ["username=nova", "password=p", "user_domain_id=d", "connect_retries=1"];
+    let mut options: Vec<String> = options.map(str::to_owned).to_vec();
+    options.push(format!("auth_url={url}"));
+    let neutron = Arc::new(neutron(&options));
+    let asked = (0..16).map(|_| {
+        let neutron = neutron.clone();
+        tokio::spawn(async move { neutron.port("p").await })
+    });
+    for task in asked.collect::<Vec<_>>() {
+        assert!(matches!(task.await.unwrap(), Err(CloudError::Away { .. })));
+    }
+    let tries = heads.lock().unwrap().len();
+    assert!(tries <= 4, "one or two logins of two tries each, not {tries} tries");
+}

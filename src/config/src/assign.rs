@@ -72,7 +72,7 @@ impl Settings {
     fn write(&mut self, key: &str, spec: &OptionSpec, input: Input<'_>) -> Result<(), OptionError> {
         (spec.write)(self, input, &spec.meta, &mut Vec::new()).map_err(|problem| {
             let (Input::Texts(texts) | Input::Items(texts)) = input;
-            let shown: Vec<String> = texts.iter().map(|text| shown(&spec.meta, text)).collect();
+            let shown: Vec<String> = texts.iter().map(|text| shown(spec, text)).collect();
             OptionError::Value {
                 key: key.to_owned(),
                 value: format!("\"{}\"", shown_free(key, &shown.join(", "))),

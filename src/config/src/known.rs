@@ -86,7 +86,7 @@ const OPTIONS: &[(&str, &str)] = &[
     (
         "keystone_authtoken",
         "
-            auth_version cache collect_timing default_domain delay_auth_decision domain_id domain_name
+            auth_section auth_version cache collect_timing default_domain delay_auth_decision domain_id domain_name
             enforce_token_bind http_connect_timeout_retries include_service_catalog interface
             memcache_password memcache_pool_conn_get_timeout memcache_pool_dead_retry
             memcache_pool_maxsize memcache_pool_socket_timeout memcache_pool_unused_timeout

@@ -170,7 +170,7 @@ impl Loading<'_> {
         self.errors.push(ConfigError {
             origin: origin.clone(),
             option: Some((spec.section.to_owned(), spec.name.to_owned())),
-            value: Some(format!("\"{}\"", shown(&spec.meta, &text))),
+            value: Some(format!("\"{}\"", shown(spec, &text))),
             problem,
         });
     }

@@ -1,12 +1,15 @@
 //! Keeps passwords out of what is shown.
 
-use crate::spec::Meta;
+use crate::spec::OptionSpec;
+use crate::value::Kind;
 
 const HIDDEN: &str = "***";
 
-/// The value of an option as it may be shown.
-pub(crate) fn shown(meta: &Meta, text: &str) -> String {
-    if meta.is_secret && !text.is_empty() && !text.contains("://") {
+/// The value of an option as it may be shown. Of an address only the password is
+/// hidden, of any other secret all.
+pub(crate) fn shown(spec: &OptionSpec, text: &str) -> String {
+    let is_address = matches!(spec.kind, Kind::Url | Kind::DatabaseUrl) && text.contains("://");
+    if spec.meta.is_secret && !text.is_empty() && !is_address {
         return HIDDEN.to_owned();
     }
     url_passwords(text)

@@ -99,5 +99,5 @@ impl Settings {
 
 fn text(settings: &Settings, spec: &OptionSpec) -> String {
     let texts = (spec.texts)(settings, &spec.meta);
-    texts.iter().map(|text| shown(&spec.meta, text)).collect::<Vec<_>>().join("; ")
+    texts.iter().map(|text| shown(spec, text)).collect::<Vec<_>>().join("; ")
 }

@@ -82,7 +82,7 @@ pub fn render_show(loaded: &Loaded, format: ShowFormat) -> String {
 
 /// The texts of an option as they may be shown; none when it is unset.
 fn texts(loaded: &Loaded, spec: &OptionSpec) -> Vec<String> {
-    (spec.texts)(&loaded.settings, &spec.meta).iter().map(|text| shown(&spec.meta, text)).collect()
+    (spec.texts)(&loaded.settings, &spec.meta).iter().map(|text| shown(spec, text)).collect()
 }
 
 fn as_text(loaded: &Loaded) -> String {

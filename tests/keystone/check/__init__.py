@@ -1,1 +1,1 @@
-"""Proves `stowplan db import` on a real openstack-placement."""
+"""Puts a real Keystone before the door of stowplan."""

@@ -151,7 +151,7 @@ client_section! {
             older(&[("keystone_authtoken", "auth_uri")]);
         /// Seconds for which a token that Keystone has accepted or refused is not asked
         /// about again; -1: every token is, each time.
-        token_cache_time: i64 = 300, min(-1.0);
+        token_cache_time: i64 = 300, min(-1.0), max(31_536_000.0);
         /// Tokens that are remembered at most.
         token_cache_size: u32 = 10_000, min(1.0);
         /// Roles of which a service must have one to stand in for a user whose token

@@ -42,7 +42,7 @@ section! {
         workers: Option<u32> = None;
         /// Keep servers within the segments of the routed networks that they attach to.
         /// Which these are Neutron is asked ([neutron]).
-        query_placement_for_routed_network_aggregates: bool = false, mutable;
+        query_placement_for_routed_network_aggregates: bool = false;
         /// Restrict projects to the host aggregates whose metadata names them under a
         /// key that begins with filter_tenant_id.
         limit_tenants_to_placement_aggregate: bool = false, mutable;

@@ -64,7 +64,7 @@ fn shown_values_have_an_origin_and_no_password() {
     let sources = Sources::new().text(
         "s.conf",
         "[DEFAULT]\ntransport_url = rabbit://u:hush-hush@h/\n[batch:extender]\napi_token = hush-hush\n\
-         [neutron]\npassword = hush-hush\n",
+         [neutron]\npassword = hush://hush-hush\n",
     );
     let loaded = Settings::load(&sources).unwrap();
     let text = render_show(&loaded, ShowFormat::Text);

@@ -17,7 +17,8 @@ const MARIADB_NAME: &str = "CONCAT('stowplan ', SHA1(DATABASE()))";
 /// PostgreSQL: a machine that fell silent is given up after half a minute.
 const POSTGRES_SESSION: &str = "SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 5; \
                                 SET tcp_keepalives_count = 3";
-/// MariaDB: likewise; who holds the lock asks more often than that.
+/// MariaDB: likewise; who holds the lock asks more often than that. (An import does
+/// not, and holds the ledger's head besides.)
 const MARIADB_SESSION: &str = "SET SESSION wait_timeout = 30";
 
 /// A held lock; dropped, it is let go.

@@ -56,8 +56,7 @@ async fn move_head(connection: &Connection) -> Result<Written, DbErr> {
     };
     let (nothing, untouched) = (Image::default(), Touched::default());
     let script = Script::new(connection);
-    let statements = Sheets::write(script, &nothing, &nothing, &untouched, &[entry], &id);
-    let statements =
-        statements.map_err(|trouble: Unavailable| DbErr::Custom(trouble.to_string()))?;
-    connection.write(known, known + 1, &id, statements).await
+    let sheets = Sheets::write(script, &nothing, &nothing, &untouched, &[entry], &id);
+    let sheets = sheets.map_err(|trouble: Unavailable| DbErr::Custom(trouble.to_string()))?;
+    connection.write(known, known + 1, &id, sheets.statements).await
 }

@@ -175,8 +175,8 @@ impl Open {
         touched.note(change);
         change.records.iter().for_each(|record| after.apply_record(record));
         let script = Script::text(&self.connection);
-        let statements = Sheets::write(script, before, after, &touched, entries, &self.id)?;
-        Ok(self.batch.execute_all(statements).await.map_err(Unavailable::database)?)
+        let sheets = Sheets::write(script, before, after, &touched, entries, &self.id)?;
+        Ok(self.batch.execute_all(sheets.statements).await.map_err(Unavailable::database)?)
     }
 
     async fn give_up(self) -> Result<(), FillError> {

@@ -2,7 +2,7 @@
 //! is taken at start, watched over while the process runs, and taken again when
 //! the server has lost it. Until then nothing is written.
 
-use crate::{error::OpenError, shared::Shared};
+use crate::{error::OpenError, proposal::Message, shared::Shared};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -51,14 +51,34 @@ pub(crate) async fn take(
     }
 }
 
+/// Does what is to be done before anybody watches over the lock, and keeps it
+/// meanwhile: the server takes it from who is silent.
+pub(crate) async fn while_held<T>(
+    hold: &mut Option<Hold>,
+    work: impl Future<Output = Result<T, OpenError>>,
+) -> Result<T, OpenError> {
+    let Some(hold) = hold else { return work.await };
+    tokio::select! {
+        biased;
+        done = work => done,
+        why = lost(hold) => {
+            Err(OpenError::Away(format!("the lock on the database was lost: {why}")))
+        }
+    }
+}
+
 /// The watch over a lock; it ends with this value, and lets the lock go.
 pub(crate) struct Watch(mpsc::UnboundedSender<oneshot::Sender<()>>);
 
 impl Watch {
     /// Watches over a lock, on the current runtime.
-    pub fn over(hold: Hold, shared: Arc<Shared>) -> Self {
+    pub fn over(
+        hold: Hold,
+        shared: Arc<Shared>,
+        writer: mpsc::WeakUnboundedSender<Message>,
+    ) -> Self {
         let (stop, stopped) = mpsc::unbounded_channel();
-        tokio::spawn(watch(hold, shared, stopped));
+        tokio::spawn(watch(hold, shared, writer, stopped));
         Self(stop)
     }
 
@@ -74,6 +94,7 @@ impl Watch {
 async fn watch(
     mut hold: Hold,
     shared: Arc<Shared>,
+    writer: mpsc::WeakUnboundedSender<Message>,
     mut stopped: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
 ) {
     loop {
@@ -85,6 +106,12 @@ async fn watch(
                     end = stopped.recv() => end,
                     again = retake(&shared) => {
                         hold = again;
+                        // Somebody else may have written meanwhile: the writer looks,
+                        // also where nothing is to be written.
+                        shared.set_trouble(Some("the lock on the database was lost"));
+                        if let Some(writer) = writer.upgrade() {
+                            let _ = writer.send(Message::Wake);
+                        }
                         shared.bar(None);
                         continue;
                     }

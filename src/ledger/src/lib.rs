@@ -83,15 +83,18 @@ impl Ledger {
     ) -> Result<Self, OpenError> {
         let lock = options.lock_file.as_deref().map(lock::Lock::take).transpose()?;
         let connection = connect(&options.database).await?;
-        let hold = hold::take(&connection, options.database.hold_patience).await?;
-        migrate(&connection, |_| {}).await?;
-        fence::fence(&connection).await?;
-        let image = store::load::load(&connection, progress).await?;
+        let mut hold = hold::take(&connection, options.database.hold_patience).await?;
+        let read = async {
+            migrate(&connection, |_| {}).await?;
+            fence::fence(&connection).await?;
+            store::load::load(&connection, progress).await.map_err(OpenError::from)
+        };
+        let image = hold::while_held(&mut hold, read).await?;
         let shared = Arc::new(Shared::new(connection, options.limits, image));
         // Bounded by the count of those who wait, which may be set anew.
         let (outbox, inbox) = mpsc::unbounded_channel();
         Writer::new(shared.clone(), inbox).start().map_err(OpenError::Thread)?;
-        let watch = hold.map(|hold| hold::Watch::over(hold, shared.clone()));
+        let watch = hold.map(|hold| hold::Watch::over(hold, shared.clone(), outbox.downgrade()));
         Ok(Self { shared, outbox, lock: Arc::new(lock), watch: Arc::new(watch) })
     }
 

@@ -29,6 +29,8 @@ pub(crate) enum Message {
     Propose(Box<dyn Pending>),
     /// Changes what only the image holds: nothing is written for it.
     Touch(Box<Touch>),
+    /// Has the writer look whether there is trouble.
+    Wake,
     /// Ends the writer once all before it is done.
     Close(oneshot::Sender<()>),
 }

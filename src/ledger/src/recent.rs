@@ -8,8 +8,9 @@ use std::{
 };
 use stowplan_model::Micros;
 
-/// Records that are kept at most, so that it stays within some tens of MiB.
-const MOST_RECORDS: usize = 32_768;
+/// How much is kept at most, in bytes of the journal: what a change takes in memory
+/// is of that order.
+const MOST_BYTES: usize = 32 << 20;
 
 /// The newest changes without a gap, oldest first, up to the last one.
 #[derive(Debug, Default)]
@@ -17,23 +18,24 @@ pub(crate) struct Recent(Mutex<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    entries: VecDeque<Arc<Entry>>,
-    records: usize,
+    /// With the bytes of each.
+    entries: VecDeque<(Arc<Entry>, usize)>,
+    bytes: usize,
 }
 
 impl Recent {
-    /// Adds what was committed. Where it does not follow on what is kept, that
-    /// is dropped.
-    pub fn add(&self, entries: Vec<Entry>) {
+    /// Adds what was committed, with the bytes that each takes in the journal.
+    /// Where it does not follow on what is kept, that is dropped.
+    pub fn add(&self, entries: Vec<(Entry, usize)>) {
         let mut kept = self.lock();
-        for entry in entries {
-            if kept.entries.back().is_some_and(|last| last.seq + 1 != entry.seq) {
+        for (entry, bytes) in entries {
+            if kept.entries.back().is_some_and(|(last, _)| last.seq + 1 != entry.seq) {
                 *kept = Kept::default();
             }
-            kept.records += entry.change.records.len();
-            kept.entries.push_back(Arc::new(entry));
+            kept.bytes += bytes;
+            kept.entries.push_back((Arc::new(entry), bytes));
         }
-        while kept.records > MOST_RECORDS {
+        while kept.bytes > MOST_BYTES {
             kept.forget_first();
         }
     }
@@ -47,8 +49,9 @@ impl Recent {
     /// `upto`, and never the last one.
     pub fn trim(&self, oldest: Micros, upto: Option<i64>) {
         let mut kept = self.lock();
-        let goes =
-            |entry: &Arc<Entry>| entry.time < oldest && upto.is_none_or(|upto| entry.seq <= upto);
+        let goes = |(entry, _): &(Arc<Entry>, usize)| {
+            entry.time < oldest && upto.is_none_or(|upto| entry.seq <= upto)
+        };
         while kept.entries.len() > 1 && kept.entries.front().is_some_and(goes) {
             kept.forget_first();
         }
@@ -58,9 +61,10 @@ impl Recent {
     /// what is kept.
     pub fn since(&self, seq: i64, limit: usize) -> Option<Vec<Arc<Entry>>> {
         let kept = self.lock();
-        let first = kept.entries.front()?.seq;
+        let first = kept.entries.front()?.0.seq;
         let skipped = usize::try_from(seq.checked_add(1)?.checked_sub(first)?).ok()?;
-        Some(kept.entries.iter().skip(skipped).take(limit).cloned().collect())
+        let entries = kept.entries.iter().skip(skipped).take(limit);
+        Some(entries.map(|(entry, _)| entry.clone()).collect())
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -70,8 +74,8 @@ impl Recent {
 
 impl Kept {
     fn forget_first(&mut self) {
-        if let Some(first) = self.entries.pop_front() {
-            self.records -= first.change.records.len();
+        if let Some((_, bytes)) = self.entries.pop_front() {
+            self.bytes -= bytes;
         }
     }
 }
@@ -79,13 +83,11 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::{Change, Record};
+    use crate::change::Change;
 
-    fn entry(seq: i64, records: usize) -> Entry {
-        let record = || Record::TraitGone("T".to_owned());
-        let records = std::iter::repeat_with(record).take(records).collect();
-        let change = Change { kind: "test".to_owned(), records };
-        Entry { seq, request_id: "req".to_owned(), time: Micros(seq), change }
+    fn entry(seq: i64, bytes: usize) -> (Entry, usize) {
+        let change = Change::new("test");
+        (Entry { seq, request_id: "req".to_owned(), time: Micros(seq), change }, bytes)
     }
 
     fn seqs(recent: &Recent, since: i64, limit: usize) -> Option<Vec<i64>> {
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn it_forgets_the_oldest() {
         let recent = Recent::default();
-        recent.add((1..=4).map(|seq| entry(seq, MOST_RECORDS / 3)).collect());
+        recent.add((1..=4).map(|seq| entry(seq, MOST_BYTES / 3)).collect());
         assert_eq!(seqs(&recent, 0, 9), None);
         assert_eq!(seqs(&recent, 1, 9), Some(vec![2, 3, 4]));
         recent.trim(Micros(4), Some(2));

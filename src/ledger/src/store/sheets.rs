@@ -37,6 +37,13 @@ pub(crate) struct Sheets<'a> {
     counters: BTreeMap<i64, counter::Model>,
 }
 
+/// A batch as it is written.
+pub struct Written {
+    pub statements: Statements,
+    /// How many bytes the body of each journal row has.
+    pub bodies: Vec<usize>,
+}
+
 impl<'a> Sheets<'a> {
     /// The statements that take the tables from `before` to `after`, where
     /// only what is `touched` differs, and add the journal rows.
@@ -47,7 +54,7 @@ impl<'a> Sheets<'a> {
         touched: &'a Touched,
         entries: &[Entry],
         batch: &str,
-    ) -> Result<Statements, Unavailable> {
+    ) -> Result<Written, Unavailable> {
         let mut sheets = Sheets { before, after, script, counters: BTreeMap::new() };
         sheets.names(touched);
         sheets.providers(touched);
@@ -58,11 +65,12 @@ impl<'a> Sheets<'a> {
         sheets.request_keys(touched);
         sheets.bus(touched)?;
         sheets.counters();
-        sheets.journal(entries, batch)?;
-        sheets.script.finish().map_err(|error| match error {
+        let bodies = sheets.journal(entries, batch)?;
+        let statements = sheets.script.finish().map_err(|error| match error {
             LiteralError::TooLong { bytes, most } => Unavailable::TooLarge { bytes, most },
             other => Unavailable::fault(&other),
-        })
+        })?;
+        Ok(Written { statements, bodies })
     }
 
     fn names(&mut self, touched: &'a Touched) {
@@ -240,7 +248,7 @@ impl<'a> Sheets<'a> {
         self.script.insert(counters.into_values());
     }
 
-    fn journal(&mut self, entries: &[Entry], batch: &str) -> Result<(), Unavailable> {
+    fn journal(&mut self, entries: &[Entry], batch: &str) -> Result<Vec<usize>, Unavailable> {
         let mut rows = Vec::with_capacity(entries.len());
         for entry in entries {
             let body =
@@ -255,6 +263,7 @@ impl<'a> Sheets<'a> {
                 body,
             });
         }
+        let bodies = rows.iter().map(|row| row.body.len()).collect();
         self.script.insert(rows);
         let decisions = entries.iter().flat_map(|entry| &entry.change.records);
         let decisions = decisions.filter_map(|record| match record {
@@ -268,7 +277,7 @@ impl<'a> Sheets<'a> {
             _ => None,
         });
         self.script.insert(answers.collect::<Vec<request_answer::Model>>());
-        Ok(())
+        Ok(bodies)
     }
 
     /// Rewrites the rows of one table whose things were touched.

@@ -157,6 +157,7 @@ impl Writer {
                 self.shared.leave();
                 self.publish(self.shared.image(), &[touch]);
             }
+            Message::Wake => {}
             Message::Close(done) => self.closing = Some(done),
         }
     }
@@ -212,14 +213,14 @@ impl Writer {
         let shared = self.shared.clone();
         let connection = &shared.connection;
         let script = Script::new(connection);
-        let statements = match Sheets::write(script, &before, &after, &touched, &entries, &id) {
-            Ok(statements) => statements,
+        let sheets = match Sheets::write(script, &before, &after, &touched, &entries, &id) {
+            Ok(sheets) => sheets,
             Err(trouble) => return (Tried::Failed(trouble), proposals, Draft::on(before)),
         };
         let mut next = Draft::on(after.clone());
         let (known, new) = (before.seq(), after.seq());
         let (began, mutations) = (Instant::now(), entries.len());
-        let mut write = pin!(connection.write(known, new, &id, statements));
+        let mut write = pin!(connection.write(known, new, &id, sheets.statements));
         let written = loop {
             let open = ahead && self.closing.is_none() && !next.is_full(&shared.limits());
             tokio::select! {
@@ -231,6 +232,7 @@ impl Writer {
                 Some(message) = self.inbox.recv(), if open => self.take_ahead(message, &mut next),
             }
         };
+        let entries = entries.into_iter().zip(sheets.bodies).collect();
         let tried = self.landed(written, &id, known, after, (entries, proposals.len())).await;
         match &tried {
             Tried::Committed => shared.counters.committed(mutations, began.elapsed()),
@@ -253,19 +255,20 @@ impl Writer {
                 }
                 self.touches.push(touch);
             }
+            Message::Wake => {}
             Message::Close(done) => self.closing = Some(done),
         }
     }
 
-    /// What became of a batch that was to lead to `after`: of these changes, of so
-    /// many proposals.
+    /// What became of a batch that was to lead to `after`: of these changes, each with
+    /// its bytes in the journal, of so many proposals.
     async fn landed(
         &mut self,
         written: Result<Written, DbErr>,
         id: &str,
         known: i64,
         after: Arc<Image>,
-        (entries, size): (Vec<Entry>, usize),
+        (entries, size): (Vec<(Entry, usize)>, usize),
     ) -> Tried {
         let touches = std::mem::take(&mut self.touches);
         let tried = match written {

@@ -71,20 +71,12 @@ impl Cloud {
     }
 
     pub fn write(&self, page: &mut Page<'_>) -> fmt::Result {
-        let by = |label,
-                  counts: &BTreeMap<String, usize>|
-         -> Vec<([(&'static str, String); 1], usize)> {
-            counts.iter().map(|(name, count)| ([(label, name.clone())], *count)).collect()
-        };
         page.one(list::BATCH_QUEUES, self.queues)?;
-        for (metric, samples) in [
-            (list::BATCH_JOBS, by("phase", &self.jobs)),
-            (list::BATCH_TASKS, by("state", &self.tasks)),
-        ] {
-            let samples: Vec<_> = samples
-                .iter()
-                .map(|([(label, name)], n)| ([(*label, name.as_str())], *n))
-                .collect();
+        for (metric, label, counts) in
+            [(list::BATCH_JOBS, "phase", &self.jobs), (list::BATCH_TASKS, "state", &self.tasks)]
+        {
+            let samples: Vec<_> =
+                counts.iter().map(|(name, count)| ([(label, name.as_str())], *count)).collect();
             page.each(metric, samples.iter().map(|(labels, n)| (&labels[..], *n)))?;
         }
         let hosts: Vec<_> =

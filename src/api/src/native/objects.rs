@@ -155,8 +155,8 @@ pub async fn show_quota(caller: Caller, Part(project): Part) -> Result<HttpRespo
     Ok(json(StatusCode::OK, &quota))
 }
 
-/// Puts the quota of a project: what its jobs may hold at most. A job that
-/// waits is told when it is beyond it; no plugin holds it back yet.
+/// Puts the quota of a project: what its jobs may hold at most. Plugin
+/// `resourcequota` admits no job beyond it; what runs already stays.
 #[utoipa::path(put, path = "/v1/quotas/{project}", tag = "jobs", security(("token" = [])),
     params(("project" = String, Path, description = "The project: the namespace of its jobs.")),
     request_body(content = QuotaRequest, example = json!({"hard": {"cpu": "64"}})),

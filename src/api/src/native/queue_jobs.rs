@@ -17,6 +17,7 @@ use actix_web::{
     web::{self, ServiceConfig},
 };
 use serde::Serialize;
+use std::collections::HashMap;
 use stowplan_batch::{
     BatchError, explain,
     views::{self, JobFilter, JobSummary},
@@ -113,24 +114,28 @@ pub async fn list(
         return Ok(json(StatusCode::OK, &QueueJobs { jobs: jobs.collect(), next: page.next }));
     }
     let (settings, now) = (caller.api().settings.load_full(), caller.now());
-    let (base, name) = (image.clone(), queue.clone());
-    let order = caller.beside(move || explain::positions(&base, &settings, &name, now)).await?;
-    let order = order.map_err(|fault| Failure::new(Code::Unavailable, fault.to_string()))?;
-    let order = order.ok_or(BatchError::NoQueue(queue))?;
-    let place = |job: Uuid| order.iter().position(|other| *other == job);
-    let after = match marker {
-        None => 0,
-        Some(marker) => place(marker).ok_or_else(|| no_longer(marker))? + 1,
+    let page = move || -> Result<QueueJobs, Failure> {
+        let order = explain::positions(&image, &settings, &queue, now)
+            .map_err(|fault| Failure::new(Code::Unavailable, fault.to_string()))?
+            .ok_or(BatchError::NoQueue(queue))?;
+        let places: HashMap<Uuid, usize> = order.iter().copied().zip(1..).collect();
+        // Places count from one, so that of the marker is how many to leave out.
+        let after = match marker {
+            None => 0,
+            Some(marker) => *places.get(&marker).ok_or_else(|| no_longer(marker))?,
+        };
+        let mut found = views::jobs_among(&image, &filter, &order[after..]);
+        let place = |job| places.get(&job).copied();
+        let jobs: Vec<QueueJob> = found
+            .by_ref()
+            .take(limit)
+            .map(|summary| QueueJob { position: place(summary.id), summary })
+            .collect();
+        let more = found.next().is_some();
+        let next = jobs.last().filter(|_| more).map(|job| job.summary.id);
+        Ok(QueueJobs { jobs, next })
     };
-    let mut found = views::jobs_among(&image, &filter, &order[after..]);
-    let jobs: Vec<QueueJob> = found
-        .by_ref()
-        .take(limit)
-        .map(|summary| QueueJob { position: place(summary.id).map(|at| at + 1), summary })
-        .collect();
-    let more = found.next().is_some();
-    let next = jobs.last().filter(|_| more).map(|job| job.summary.id);
-    Ok(json(StatusCode::OK, &QueueJobs { jobs, next }))
+    Ok(json(StatusCode::OK, &caller.beside(page).await??))
 }
 
 /// A marker that is not among the jobs that wait.

@@ -46,10 +46,11 @@ pub async fn show(caller: Caller, request: HttpRequest) -> Result<HttpResponse, 
         Form::Batch => {
             let (image, settings) =
                 (caller.api().ledger.image(), caller.api().settings.load_full());
-            let exported = caller.beside(move || scenario::export(&image, &settings, now)).await?;
-            let exported =
-                exported.map_err(|fault| Failure::new(Code::Unavailable, fault.to_string()))?;
-            serde_json::to_vec(&exported)
+            let export = move || {
+                scenario::export(&image, &settings, now).map(|made| serde_json::to_vec(&made))
+            };
+            let exported = caller.beside(export).await?;
+            exported.map_err(|fault| Failure::new(Code::Unavailable, fault.to_string()))?
         }
     };
     let body = made.map_err(|error| Failure::new(Code::Internal, error.to_string()))?;

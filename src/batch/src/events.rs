@@ -153,6 +153,12 @@ fn event(entry: &Entry, image: &Image, record: &Record) -> Option<Event> {
 
 fn task(image: &Image, row: &TaskRow) -> TaskEvent {
     let host = row.host.and_then(|uuid| image.hosts.get(uuid));
+    // Of an attempt that is over nobody knows any more what it held.
+    let is_current = image
+        .batch
+        .tasks
+        .get(row.uuid)
+        .is_some_and(|now| (now.attempt, now.host) == (row.attempt, row.host));
     TaskEvent {
         id: row.uuid,
         role: row.role.clone(),
@@ -160,7 +166,7 @@ fn task(image: &Image, row: &TaskRow) -> TaskEvent {
         attempt: row.attempt,
         host: host.map(|host| host.row.host.clone()),
         node: host.map(|host| host.row.node.clone()),
-        devices: held_devices(image, row),
+        devices: if is_current { held_devices(image, row) } else { Vec::new() },
         reason: row.reason.clone(),
         leaving: TaskDetail::of(row).leaving.map(|leaving| leaving.cause),
     }

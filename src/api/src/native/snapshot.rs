@@ -22,7 +22,8 @@ enum Form {
 ///
 /// With `form=batch` it is a scenario of batch scheduling: hosts with what others than
 /// tasks hold there, queues, and the jobs that cycles have to do with, with their tasks.
-/// Evaluating it does what a cycle would do now.
+/// Evaluating it does what a cycle would do now, topology domains, NUMA cells,
+/// metrics and the traits of devices apart, which it has not.
 #[utoipa::path(get, path = "/v1/snapshot", tag = "scheduling", security(("token" = [])),
     params(("form" = Option<String>, Query, description = "`cloud` (as without it) or `batch`.")),
     responses((status = 200, description = "The cloud.", content_type = "application/json",

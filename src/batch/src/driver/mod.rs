@@ -162,7 +162,8 @@ async fn turn(
 ) -> (Memory, Duration) {
     let began = Instant::now();
     let (memory, report) = cycle.run(image, memory).await;
-    figures.add(report, began.elapsed());
+    let took = began.elapsed();
+    figures.add(report, took);
     if report.binds > 0 || report.refusals > 0 {
         tracing::info!(
             cycle = report.cycle,
@@ -171,5 +172,6 @@ async fn turn(
             "batch cycle"
         );
     }
-    (memory, report.busy)
+    // One that broke off says nothing of itself, and is not to come again at once.
+    (memory, if report.broke_off { took } else { report.busy })
 }

@@ -29,13 +29,19 @@ struct Learnt {
 }
 
 /// All of a shape that decides which hosts it may go to and what it takes there.
-fn essence(shape: &Shape) -> Shape {
+pub(super) fn essence(shape: &Shape) -> Shape {
     let wishes = shape.wishes.as_ref().filter(|wishes| !wishes.node_required.is_empty());
     let required = |wishes: &Arc<Wishes>| {
         let node_required = wishes.node_required.clone();
         Arc::new(Wishes { node_required, ..Wishes::default() })
     };
-    Shape { wishes: wishes.map(required), ..shape.clone() }
+    Shape {
+        wishes: wishes.map(required),
+        // Numbers of one session; and what only scores look at.
+        queue: None,
+        notes: Arc::default(),
+        ..shape.clone()
+    }
 }
 
 impl Experience {

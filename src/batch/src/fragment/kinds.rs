@@ -1,6 +1,7 @@
 //! A session's hosts as kinds with rooms, its shapes as what they need there.
 
 use super::Options;
+use super::experience::essence;
 use crate::amounts::{DimIx, Dims, Quantity};
 use crate::session::Shape;
 use crate::world::{Kind as Amount, World};
@@ -63,10 +64,15 @@ fn choice(shape: &Shape) -> Shape {
     Shape { request: Default::default(), ..shape.clone() }
 }
 
-fn admits(world: &World, host: HostIx, choice: &Shape) -> bool {
+fn admits(world: &World, devices: &[DimIx], host: HostIx, choice: &Shape) -> bool {
     let facts = world.facts(host);
+    let has_model = |dim: &DimIx| {
+        let sources = world.devices(host, *dim);
+        sources.is_empty() || sources.iter().any(|one| choice.traits.allow(*dim, &one.traits))
+    };
     let keeps_off = |effect| effect != TaintEffect::PreferNoSchedule;
     choice.selects(&facts.labels)
+        && devices.iter().all(has_model)
         && facts.taints.iter().all(|t| !keeps_off(t.effect) || choice.tolerates(t))
 }
 
@@ -146,7 +152,7 @@ impl Grouping {
             return 0;
         }
         let bits = self.choices.iter().enumerate();
-        let bits = bits.filter(|(_, choice)| admits(world, host, choice));
+        let bits = bits.filter(|(_, choice)| admits(world, &self.devices, host, choice));
         bits.fold(0, |sum, (at, _)| sum | 1 << at)
     }
 
@@ -193,7 +199,8 @@ impl Grouping {
     /// What a shape takes of hosts of a kind; none where it may not go.
     pub fn need(&self, shape: &Shape, kind: usize) -> Option<Need> {
         let (form, bits) = self.forms.get(kind)?;
-        let place = self.choices.iter().position(|one| *one == choice(shape));
+        let choice = choice(&essence(shape));
+        let place = self.choices.iter().position(|one| *one == choice);
         if place.is_some_and(|place| bits >> place & 1 == 0) {
             return None;
         }

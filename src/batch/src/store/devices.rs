@@ -31,7 +31,7 @@ impl Draft<'_> {
     fn leave_device(&mut self, at: At, class: Ix) {
         let image = self.image;
         let mut over = excess(image, (at, class));
-        let mut staying: Vec<(&TaskRow, i64)> = Vec::new();
+        let mut staying: Vec<(TaskRow, i64)> = Vec::new();
         for consumer in image.consumers.of_provider(at) {
             let parts = consumer.allocations.iter();
             let parts = parts.filter(|part| part.provider == at && part.class == class);
@@ -41,8 +41,10 @@ impl Draft<'_> {
                 over -= amount;
                 continue;
             }
-            match image.batch.tasks.get(consumer.uuid) {
-                Some(task) if has_place(&task.state) => staying.push((task, amount)),
+            // As this change has it: one that it has sent off already leaves, for
+            // that cause.
+            match self.task(consumer.uuid) {
+                Some(task) if has_place(&task.state) => staying.push((task.clone(), amount)),
                 // It is on its way out.
                 Some(task) if state_of(task) == TaskState::Releasing => over -= amount,
                 Some(_) | None => {}
@@ -53,7 +55,7 @@ impl Draft<'_> {
             if over <= 0 {
                 return;
             }
-            self.evict(task.clone(), Cause::DeviceLost, None);
+            self.evict(task, Cause::DeviceLost, None);
             over -= amount;
         }
     }

@@ -123,8 +123,10 @@ fn shares(mut devices: Vec<Device>, need: i64) -> Vec<(Option<Device>, i64)> {
     let size = |device: &Device| device.capacity.max(device.held);
     let unit = devices.iter().map(size).max().unwrap_or(0).max(1);
     let (whole, rest) = if need <= unit { (0, need) } else { (need / unit, need % unit) };
-    let whole = (0..whole).map(|_| unit);
-    let parts = whole.chain((rest > 0).then_some(rest));
+    // No more parts than there are devices: what the rest would be is one part.
+    let given = whole.min(i64::try_from(devices.len()).unwrap_or(i64::MAX));
+    let missing = (whole - given) * unit;
+    let parts = (0..given).map(|_| unit).chain((rest > 0).then_some(rest));
     let shares = parts.map(|part| {
         let suits = |device: &Device| size(device) >= part && device.held <= part;
         let best = devices
@@ -135,7 +137,9 @@ fn shares(mut devices: Vec<Device>, need: i64) -> Vec<(Option<Device>, i64)> {
         let best = best.map(|(at, _)| at);
         (best.map(|at| devices.remove(at)), part)
     });
-    shares.collect()
+    let mut shares: Vec<(Option<Device>, i64)> = shares.collect();
+    shares.extend((missing > 0).then_some((None, missing)));
+    shares
 }
 
 #[cfg(test)]
@@ -170,5 +174,7 @@ mod tests {
         assert_eq!(given(&devices, 2300), [Some(2), Some(1), Some(3)]);
         assert_eq!(given(&[(1000, 0, 0)], 2000), [Some(0), None]);
         assert_eq!(given(&[], 1), [None]);
+        // Memory in bytes of a host that has lost it.
+        assert_eq!(given(&[], i64::MAX / 2), [None]);
     }
 }

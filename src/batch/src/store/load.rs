@@ -31,9 +31,11 @@ pub struct SpecCache {
 
 impl SpecCache {
     fn get(&mut self, row: &Arc<JobRow>) -> Result<Arc<JobSpec>, serde_json::Error> {
-        if let Some((known, spec)) = self.specs.get(&row.uuid)
+        if let Some((known, spec)) = self.specs.get_mut(&row.uuid)
             && (Arc::ptr_eq(known, row) || known.spec == row.spec)
         {
+            // The next one is known by its address.
+            known.clone_from(row);
             return Ok(spec.clone());
         }
         let spec = Arc::new(JobSpec::read(&row.spec)?);

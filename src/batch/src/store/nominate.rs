@@ -12,6 +12,7 @@ use super::hold::{Parts, grow, held};
 use super::phases::{Draft, is_final, state_of};
 use crate::life::{JobPhase, TaskState};
 use crate::spec::JobSpec;
+use foldhash::HashSet;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use stowplan_ledger::rows::{JobRow, Origin, OriginKind, TaskRow};
@@ -183,19 +184,32 @@ impl Draft<'_> {
         }
     }
 
-    /// The holds of tasks that are nominated no more, as far as the change does
-    /// not free them already.
+    /// The holds of tasks that are nominated no more, those that this change has
+    /// made included, as far as it does not free them already.
     fn dropped_holds(&self, change: &Change) -> Vec<Record> {
+        let made: HashSet<Uuid> = change
+            .records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Consumer(row) if row.consumer_type.as_deref() == Some(HOLD_TYPE) => {
+                    Some(row.uuid)
+                }
+                _ => None,
+            })
+            .collect();
         let was = |row: &&TaskRow| {
             let before = self.image.batch.tasks.get(row.uuid);
-            before.is_some_and(|before| TaskDetail::of(before).nomination.is_some())
-                && TaskDetail::of(row).nomination.is_none()
+            TaskDetail::of(row).nomination.is_none()
+                && (before.is_some_and(|before| TaskDetail::of(before).nomination.is_some())
+                    || (!made.is_empty() && made.contains(&hold_of(row.uuid))))
         };
         let mut dropped: Vec<&TaskRow> = self.tasks.values().filter(was).collect();
         dropped.sort_by_key(|row| row.id);
         let holds = dropped.into_iter().map(|row| Record::ConsumerGone(hold_of(row.uuid)));
         let there = |record: &Record| match record {
-            Record::ConsumerGone(hold) => self.image.consumers.get(*hold).is_some(),
+            Record::ConsumerGone(hold) => {
+                made.contains(hold) || self.image.consumers.get(*hold).is_some()
+            }
             _ => false,
         };
         holds.filter(|record| there(record) && !change.records.contains(record)).collect()

@@ -165,17 +165,17 @@ impl<'a> Draft<'a> {
         let spec =
             job.filter(|job| !is_final(&job.phase)).and_then(|job| JobSpec::read(&job.spec).ok());
         let Some(spec) = spec else { return row };
-        let mut detail = TaskDetail::of(&row);
-        if !may_retry || detail.retries >= spec.max_retries {
+        let failed = TaskDetail::of(&row);
+        if !may_retry || failed.retries >= spec.max_retries {
             if spec.on_task_failure != OnTaskFailure::Ignore {
                 self.failed.insert(row.job);
             }
             return row;
         }
+        let mut detail = TaskDetail { exit_code: failed.exit_code, ..failed.anew() };
         detail.retries += 1;
         let pause = BACK_OFF << (detail.retries - 1).min(16);
         detail.not_before = Some(Micros(self.now.0 + pause.min(LONGEST_BACK_OFF)));
-        (detail.started, detail.ended, detail.hint) = (None, None, None);
         if spec.on_task_failure == OnTaskFailure::RestartJob {
             self.restart(row.job, &spec, Some(row.uuid), Cause::JobRestarted);
         }

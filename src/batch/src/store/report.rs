@@ -147,13 +147,12 @@ fn moved(draft: &mut Draft<'_>, task: TaskRow, step: Step, report: &TaskReport) 
         _ => (TaskState::Succeeded, false),
     };
     let by_limit = detail.leaving.is_some_and(|leaving| leaving.cause == Cause::RunLimit);
-    detail.leaving = None;
-    detail.exit_code = report.exit_code;
     if state == TaskState::Pending {
-        (detail.started, detail.hint) = (None, None);
+        detail = detail.anew();
     } else {
-        detail.ended = Some(draft.now);
+        (detail.leaving, detail.ended) = (None, Some(draft.now));
     }
+    detail.exit_code = report.exit_code;
     let state_word = state.as_str().to_owned();
     let task = TaskRow { state: state_word, host: None, reason, detail: detail.value(), ..task };
     match state {

@@ -327,10 +327,16 @@ impl Cloud {
         }
     }
 
-    /// That nobody is over capacity, what is used is what consumers hold, and
-    /// each task with a host holds something.
+    /// That nobody is over capacity, what is used is what consumers hold, each
+    /// task with a host holds something, and nothing is held for nobody.
     pub fn audit_books(&self) {
         let image = self.image();
+        let is_hold = |kind: Option<&str>| kind == Some("BATCH_HOLD");
+        let holds = image.consumers.iter().filter(|it| is_hold(it.consumer_type.as_deref()));
+        let nominated = image.batch.tasks.iter().filter(|task| {
+            task.detail.get("nomination").is_some_and(|nomination| !nomination.is_null())
+        });
+        assert!(holds.count() <= nominated.count(), "room is held for nobody");
         let mut held: BTreeMap<(u32, u32), i64> = BTreeMap::new();
         for consumer in image.consumers.iter() {
             for allocation in &consumer.allocations {

@@ -2,6 +2,7 @@
 
 use crate::cloud::Cloud;
 use std::collections::BTreeMap;
+use stowplan_batch::events::{self, EventFilter};
 use stowplan_batch::life::TaskState;
 use stowplan_batch::store::{Cause, ReportedState};
 use stowplan_batch::views::{self, QueueStatus, TaskView};
@@ -163,6 +164,51 @@ async fn a_lost_device_stops_who_is_on_it() {
     assert!(cloud.image().providers.find_name("h1_gpu1").is_none());
     cloud.cycle().await;
     cloud.audit();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_device_is_no_excuse_for_who_ran_too_long() {
+    let cloud = Cloud::new().await;
+    host(&cloud, "h", "PGPU", &["T4"]).await;
+    let body = r#"{"run_limit_s": 60, "tasks": [{"requests": {"nvidia.com/gpu": 1}}]}"#;
+    let job = cloud.submit(body).await;
+    cloud.cycle().await;
+    cloud.report_all(job, ReportedState::Running).await;
+    host(&cloud, "h", "PGPU", &["-"]).await;
+    cloud.pass(61);
+    cloud.sweep().await;
+    let task = leaving(&cloud, job).remove(0);
+    assert_eq!(task.leaving, Some(Cause::RunLimit));
+    cloud.release(&task).await;
+    assert_eq!(cloud.tasks(job)[0].state, TaskState::Failed, "it does not run again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_tell_the_devices_of_their_own_attempt() {
+    let cloud = Cloud::new().await;
+    host(&cloud, "h1", "PGPU", &["T4"]).await;
+    let body = r#"{"max_retries": 1, "tasks": [{"requests": {"nvidia.com/gpu": 1}}]}"#;
+    let before = cloud.image().seq();
+    let job = cloud.submit(body).await;
+    cloud.cycle().await;
+    cloud.report_all(job, ReportedState::Failed).await;
+    host(&cloud, "h2", "PGPU", &["T4", "T4"]).await;
+    // The first one is somebody else's by now.
+    let image = cloud.image();
+    let gpu = image.providers.uuid(image.providers.find_name("h1_gpu0").unwrap());
+    cloud.claim_of(gpu, "PGPU", 1).await.unwrap();
+    cloud.pass(30);
+    cloud.cycle().await;
+    let entries = cloud.ledger.journal(before, 100).await.unwrap();
+    let image = cloud.image();
+    let filter = EventFilter { kinds: vec!["task.bound".to_owned()], ..EventFilter::default() };
+    let bound = entries.iter().flat_map(|entry| events::of(entry, &image, &filter));
+    let told: Vec<_> = bound
+        .filter_map(|event| event.task)
+        .map(|task| (task.attempt, task.devices.into_iter().map(|it| it.name).collect()))
+        .collect();
+    let expected: [(i64, Vec<String>); 2] = [(1, vec![]), (2, vec!["gpu0".to_owned()])];
+    assert_eq!(told, expected);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,9 +2,10 @@
 
 use crate::cloud::Cloud;
 use stowplan_batch::life::{JobPhase, TaskState};
-use stowplan_batch::store::{Cause, ReportedState};
+use stowplan_batch::store::{Cause, ReportedState, TaskReport, fence};
 use stowplan_batch::views::TaskView;
 use stowplan_model::Uuid;
+use stowplan_model::host::HostReport;
 
 /// Queues a and b that deserve 5 cores each and may hold 10, on one host of 11;
 /// a runs five tasks of 2, of which it needs 2.
@@ -95,6 +96,49 @@ async fn who_is_cancelled_or_too_late_gives_the_room_back() {
         assert!(cloud.tasks(b).iter().all(|task| task.nominated_host.is_none()));
         cloud.audit();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn room_that_is_left_as_its_heir_ends_is_free() {
+    let cloud = Cloud::new().await;
+    // There is no place for a seventh task, so nothing is held before one leaves.
+    let more = HostReport { max_tasks: Some(6), ..HostReport::default() };
+    let host = cloud.report("h", 12, 1.0, more).await;
+    for name in ["a", "b"] {
+        let queue = format!(
+            r#"{{"name": "{name}", "deserved": {{"cpu": 5}}, "capability": {{"cpu": 10}}}}"#
+        );
+        cloud.queue(&queue).await.unwrap();
+    }
+    let a = cloud.submit(&five("a")).await;
+    cloud.cycle().await;
+    cloud.report_all(a, ReportedState::Running).await;
+    let other = cloud.host("other", 2, 1.0).await;
+    let b = r#"{"queue": "b", "on_task_failure": "fail_job",
+        "tasks": [{"count": 2, "requests": {"cpu": 2}}]}"#;
+    let b = cloud.submit(b).await;
+    cloud.cycle().await;
+    cloud.report_all(b, ReportedState::Running).await;
+    // One of two loses its place to somebody else, and others have to leave for it.
+    let now = cloud.now();
+    cloud.act(move |image| Ok(fence(image, &[other], now))).await.unwrap();
+    cloud.claim(other, 2).await.unwrap();
+    cloud.cycle().await;
+    let runs = in_state(&cloud, b, TaskState::Running).remove(0);
+    let victim = in_state(&cloud, a, TaskState::Releasing).remove(0);
+    let report = |task: &TaskView, state| TaskReport {
+        task: task.id,
+        attempt: task.attempt,
+        state,
+        exit_code: None,
+        message: None,
+    };
+    // In one mutation the room gets free for a task whose job ends in it.
+    let reports = [(&victim, ReportedState::Released), (&runs, ReportedState::Failed)];
+    cloud.task_reports(reports.map(|(task, state)| report(task, state)).to_vec()).await;
+    assert_eq!(cloud.job(b).summary.phase, JobPhase::Failed);
+    assert_eq!(cloud.used(host, "VCPU"), 8, "four tasks hold theirs");
+    cloud.audit();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -87,7 +87,7 @@ impl Ledger {
         let read = async {
             migrate(&connection, |_| {}).await?;
             fence::fence(&connection).await?;
-            store::load::load(&connection, progress).await.map_err(OpenError::from)
+            store::load::load(&connection, progress).await
         };
         let image = hold::while_held(&mut hold, read).await?;
         let shared = Arc::new(Shared::new(connection, options.limits, image));

@@ -1,5 +1,6 @@
 //! A session's state as a scenario: what `stowplan evaluate` makes of it is what
-//! a cycle would do.
+//! a cycle would do, as far as scenarios can say it: topology domains, NUMA cells,
+//! metrics and the traits of devices are left out.
 //!
 //! What others than tasks hold is `used` of a node; room that is held for
 //! nominated tasks, or that is still held by tasks of jobs that have ended, is

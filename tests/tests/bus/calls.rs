@@ -1,7 +1,8 @@
 //! Calls: answered once, never claimed for nobody.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
+use uuid::Uuid;
 
 use crate::Stage;
 use crate::wire::{failure, hosts, object, servers, spec};
@@ -79,26 +80,46 @@ async fn an_answer_outlives_the_process_that_gave_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_caller_may_know_is_not_undone_after_a_kill() {
+    let Some((stage, call, server)) = answered_and_killed().await else { return };
+    is_kept(&stage, server).await;
+    // A copy that comes later still gets its answer.
+    stage.wire.declare(&stage.wire.queue).await;
+    assert_eq!(hosts(&stage.wire.call(&call).await).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nor_is_it_after_a_copy_of_the_call_that_nobody_waits_for() {
+    let Some((stage, call, server)) = answered_and_killed().await else { return };
+    stage.wire.cast(&call).await;
+    stage.wait_until("the copy is known", || stage.bus()["counts"]["repeated"] == 1).await;
+    is_kept(&stage, server).await;
+}
+
+/// A call whose caller has taken its answer and left; the server was killed before it
+/// can have noted that, and runs again. With the call and what was claimed.
+async fn answered_and_killed() -> Option<(Stage, Value, Uuid)> {
     let short = "oslo_messaging_rabbit.kombu_missing_consumer_retry_timeout=2";
-    let Some(mut stage) = Stage::set(&[short]).await else { return };
-    let server = servers(1);
-    // The caller takes its answer and leaves; the server is killed before it can have
-    // noted that.
-    stage.wire.call(&stage.wire.select(spec(1), &server)).await;
+    let mut stage = Stage::set(&[short]).await?;
+    let server = servers(1)[0];
+    let call = stage.wire.select(spec(1), &[server]);
+    stage.wire.call(&call).await;
     stage.server.kill();
-    stage
-        .wire
-        .channel
-        .queue_delete(stage.wire.queue.as_str().into(), Default::default())
-        .await
-        .unwrap();
+    let (wire, options) = (&stage.wire, Default::default());
+    wire.channel.queue_delete(wire.queue.as_str().into(), options).await.unwrap();
     stage.server.start_again();
-    let until = std::time::Instant::now() + Duration::from_secs(25);
-    while stage.bus()["counts"]["kept"] != 1 && std::time::Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    Some((stage, call, server))
+}
+
+/// What the server has stays, and is told to stay.
+async fn is_kept(stage: &Stage, server: Uuid) {
+    let is_told = || {
+        let counts = &stage.bus()["counts"];
+        counts["kept"] == 1 || counts["released"] != 0
+    };
+    stage.wait_until("it is told what becomes of it", is_told).await;
     assert_eq!(stage.bus()["counts"]["released"], 0);
-    assert_eq!(stage.held(server[0]), 1);
+    assert_eq!(stage.bus()["counts"]["kept"], 1);
+    assert_eq!(stage.held(server), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

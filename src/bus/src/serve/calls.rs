@@ -59,39 +59,39 @@ impl Hub {
             );
             return;
         };
-        let (answer, kept) = tokio::select! {
+        let answer = tokio::select! {
             decided = self.decide(&taken, &caller, asked) => decided,
             never = self.show_life(&caller) => match never {},
         };
         drop(permit);
-        let Caller { msg_id, reply_queue: queue, .. } = caller;
-        self.deliver(Answer { msg_id, queue, answer, kept, maybe_known: false }).await;
+        self.deliver(answer).await;
     }
 
-    /// The answer to a call, and under which the ledger keeps it.
+    /// The answer to a call. One that was there already may be known to its caller.
     async fn decide(
         &self,
         taken: &Taken,
         caller: &Caller,
         asked: Result<SelectCall, Failure>,
-    ) -> (String, Option<Uuid>) {
+    ) -> Answer {
         let image = self.scheduler.ledger().image();
         if let Some(row) = image.calls.get(call_uuid(&caller.msg_id)) {
             self.status.add(Counter::Repeated, 1);
-            return (row.answer.clone(), Some(row.uuid));
+            let (kept, maybe_known) = (Some(row.uuid), true);
+            return Answer { kept, maybe_known, ..Answer::new(caller, row.answer.clone()) };
         }
         if let Some(waited) = self.is_too_late(taken, caller) {
             self.status.add(Counter::TooLate, 1);
             let request_id = &taken.message.context.request_id;
             tracing::warn!(request_id, waited, "a call's caller may have given up: not decided");
-            return (reply::answer(&Err(Failure::too_late(waited))), None);
+            return Answer::new(caller, reply::answer(&Err(Failure::too_late(waited))));
         }
         match asked {
             Ok(call) => {
                 self.notify(&taken.message, Phase::Start);
                 self.claim(&taken.message, caller, call).await
             }
-            Err(failure) => (reply::answer(&Err(failure)), None),
+            Err(failure) => Answer::new(caller, reply::answer(&Err(failure))),
         }
     }
 
@@ -112,12 +112,7 @@ impl Hub {
         too_late(taken.sent_after, Instant::now(), context, (self.clock)(), patience)
     }
 
-    async fn claim(
-        &self,
-        message: &Message,
-        caller: &Caller,
-        call: SelectCall,
-    ) -> (String, Option<Uuid>) {
+    async fn claim(&self, message: &Message, caller: &Caller, call: SelectCall) -> Answer {
         let SelectCall { asked, objects } = call;
         let form = Form { objects, rebuild: is_rebuild(&asked) };
         let limited = asked.numa_topology.as_ref().is_some_and(|it| !it.cells.is_empty());
@@ -143,13 +138,14 @@ impl Hub {
             Ok(answer) => {
                 self.status.add(Counter::Repeated, u64::from(answer.repeated));
                 self.notify(message, Phase::End);
-                (answer.answer, answer.kept)
+                let (kept, maybe_known) = (answer.kept, answer.repeated);
+                Answer { kept, maybe_known, ..Answer::new(caller, answer.answer) }
             }
             Err(error) => {
                 let failure = refusals::failure(&error);
                 let request_id = &context.request_id;
                 tracing::info!(request_id, reason = failure.message, "no destinations");
-                (reply::answer(&Err(failure)), None)
+                Answer::new(caller, reply::answer(&Err(failure)))
             }
         }
     }

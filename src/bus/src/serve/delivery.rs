@@ -14,6 +14,7 @@ use super::Hub;
 use super::deliveries::Deliveries;
 use super::status::Counter;
 use crate::link::{Sent, properties};
+use crate::wire::message::Caller;
 use crate::wire::{envelope, reply};
 
 /// Between two tries, as the peer.
@@ -44,11 +45,18 @@ pub struct Answer {
     pub answer: String,
     /// Under which the ledger keeps it.
     pub kept: Option<Uuid>,
-    /// Whether its caller may have it already: an earlier process may have sent it.
+    /// Whether its caller may have it already: it may have been sent before, by an
+    /// earlier process, too.
     pub maybe_known: bool,
 }
 
 impl Answer {
+    /// One that is new and of which the ledger keeps nothing.
+    pub fn new(caller: &Caller, answer: String) -> Self {
+        let (msg_id, queue) = (caller.msg_id.clone(), caller.reply_queue.clone());
+        Self { msg_id, queue, answer, kept: None, maybe_known: false }
+    }
+
     /// One of which nobody knows how far it came.
     fn of(row: &CallRow) -> Self {
         Self {

@@ -143,13 +143,7 @@ impl Hub {
             told(message, failure);
         }
         let Some(caller) = &message.caller else { return };
-        let answer = Answer {
-            msg_id: caller.msg_id.clone(),
-            queue: caller.reply_queue.clone(),
-            answer: reply::answer(outcome),
-            kept: None,
-            maybe_known: false,
-        };
+        let answer = Answer::new(caller, reply::answer(outcome));
         let hub = self.clone();
         self.tasks.spawn(async move { hub.deliver(answer).await });
     }

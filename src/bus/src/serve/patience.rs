@@ -39,15 +39,17 @@ impl Patience<'static> {
 impl Patience<'_> {
     /// Waits until it may be tried again, after this trouble.
     pub async fn wait(&mut self, trouble: &Unavailable) -> Tried {
-        match (trouble, &mut *self) {
-            (Unavailable::Closing, _) => return Tried::Later,
-            (Unavailable::Database { .. } | Unavailable::Overloaded { .. }, Self::Tries(0)) => {
-                return Tried::Enough;
-            }
-            (Unavailable::Database { .. } | Unavailable::Overloaded { .. }, _) => {}
-            _ => return Tried::Enough,
+        match trouble {
+            Unavailable::Closing => return Tried::Later,
+            // These pass.
+            Unavailable::Database { .. }
+            | Unavailable::Contended
+            | Unavailable::Overloaded { .. } => {}
+            // These do not: the next try would end in the same way.
+            Unavailable::TooLarge { .. } | Unavailable::Fault { .. } => return Tried::Enough,
         }
         match self {
+            Self::Tries(0) => Tried::Enough,
             Self::Tries(left) => {
                 *left -= 1;
                 tokio::time::sleep(PAUSE).await;
@@ -68,6 +70,20 @@ impl Patience<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn what_passes_is_waited_for_and_what_does_not_is_lost_at_once() {
+        for (trouble, expected) in [
+            (Unavailable::Database { reason: "away".to_owned() }, Tried::Again),
+            (Unavailable::Contended, Tried::Again),
+            (Unavailable::Overloaded { limit: 1 }, Tried::Again),
+            (Unavailable::Closing, Tried::Later),
+            (Unavailable::TooLarge { bytes: 2, most: 1 }, Tried::Enough),
+            (Unavailable::Fault { id: "1".to_owned() }, Tried::Enough),
+        ] {
+            assert_eq!(Patience::Tries(1).wait(&trouble).await, expected, "{trouble}");
+        }
+    }
 
     #[tokio::test]
     async fn what_the_broker_keeps_waits_and_what_it_does_not_is_lost_in_the_end() {

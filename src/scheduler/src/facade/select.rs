@@ -1,6 +1,7 @@
 //! Destinations of servers, whoever asks for them.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use stowplan_ledger::{Unavailable, WriteError};
 use stowplan_model::{Micros, Uuid};
@@ -9,7 +10,7 @@ use super::{Call, Scheduler, Written};
 use crate::decisions;
 use crate::error::SchedulerError;
 use crate::select::{
-    self, Anew, Confirmed, Destinations, Found, Order, REFUSED, Repeat, RequestKey, Run,
+    self, Anew, Became, Confirmed, Destinations, Found, Order, REFUSED, Repeat, RequestKey, Run,
     SelectRequest,
 };
 
@@ -56,10 +57,15 @@ impl Scheduler {
     ) -> Written<Answer> {
         let key = RequestKey::new(key, caller, &asked, self.oldest_key(call.now));
         let key = key.map_err(WriteError::Refused)?;
-        let order = self.order(asked, caller).await.map_err(WriteError::Refused)?;
-        let kept = match self.run(call, order, key).go().await? {
-            Found::Now(destinations, _) => return Ok(Answer::Now(destinations)),
-            Found::Before(kept) => kept,
+        let kept = match self.kept(&key).map_err(WriteError::Refused)? {
+            Some(kept) => kept,
+            None => {
+                let order = self.order(asked, caller).await.map_err(WriteError::Refused)?;
+                match self.run(call, order, key).go().await? {
+                    Found::Now(destinations, _) => return Ok(Answer::Now(destinations)),
+                    Found::Before(kept) => kept,
+                }
+            }
         };
         // What is forgotten in this very moment is to be asked for again.
         let answer = self.ledger.request_answer(kept).await?.ok_or(Unavailable::Closing)?;
@@ -68,6 +74,20 @@ impl Scheduler {
             return Err(WriteError::Refused(SchedulerError::NoValidHost(refusal)));
         }
         Ok(Answer::Before(answer.body))
+    }
+
+    /// Under which the answer to a request is kept that was answered before: nobody
+    /// else needs to be asked for it.
+    fn kept(&self, key: &RequestKey) -> Result<Option<i64>, SchedulerError> {
+        let began = Instant::now();
+        let kept = key.before(&self.ledger.image());
+        let became = match kept {
+            Ok(None) => return kept,
+            Ok(Some(_)) => Became::Repeated,
+            Err(_) => Became::Failed,
+        };
+        self.tally.add(became, began.elapsed());
+        kept
     }
 
     /// Forgets keys of requests that were used longer ago than `[api]

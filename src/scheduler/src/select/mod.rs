@@ -54,6 +54,7 @@ pub use refusal::Refusal;
 pub(crate) use repeat::{Anew, Repeat};
 pub use request::{GroupRef, Hints, RequestedGroup, SelectRequest, read_request};
 pub(crate) use run::{Found, Run};
+pub(crate) use tally::Became;
 pub use tally::{Tallied, Tally};
 pub use undo::Undone;
 pub(crate) use undo::undo_call;

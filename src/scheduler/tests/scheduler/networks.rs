@@ -3,13 +3,13 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use crate::cloud::{Cloud, NOW, host, small_with, uuid};
+use crate::cloud::{CALL, Cloud, NOW, host, small_with, uuid};
 use serde_json::{Value, json};
 use stowplan_model::Uuid;
 use stowplan_placement::membership::set_aggregates;
 use stowplan_placement::providers::{NewProvider, create_provider};
-use stowplan_scheduler::SchedulerError;
 use stowplan_scheduler::select::{NetworkFault, Networks, PortFacts, Reply};
+use stowplan_scheduler::{Answer, SchedulerError};
 
 const NETWORK: u128 = 100;
 const FLAT: u128 = 101;
@@ -30,7 +30,7 @@ impl Networks for Neutron {
             it if it == uuid(NETWORK) => Ok(SEGMENTS.map(uuid).to_vec()),
             it if it == uuid(MISCONFIGURED) => Ok(vec![uuid(999)]),
             it if it == uuid(FLAT) => Ok(Vec::new()),
-            _ => Err(NetworkFault::Away("Neutron is down".to_owned())),
+            _ => Err(away()),
         };
         Box::pin(ready(segments))
     }
@@ -53,6 +53,27 @@ impl Networks for Neutron {
         };
         Box::pin(ready(facts))
     }
+}
+
+/// A Neutron that does not answer.
+struct Away;
+
+impl Networks for Away {
+    fn segments_of_network(&self, _: Uuid) -> Reply<'_, Vec<Uuid>> {
+        Box::pin(ready(Err(away())))
+    }
+
+    fn segment_of_subnet(&self, _: Uuid) -> Reply<'_, Option<Uuid>> {
+        Box::pin(ready(Err(away())))
+    }
+
+    fn port(&self, _: Uuid) -> Reply<'_, PortFacts> {
+        Box::pin(ready(Err(away())))
+    }
+}
+
+fn away() -> NetworkFault {
+    NetworkFault::Away("Neutron is down".to_owned())
 }
 
 /// Three hosts: one in each segment, and a larger one in none.
@@ -154,6 +175,23 @@ async fn what_neutron_does_not_know_or_say_fails_the_request() {
         assert_eq!(fault.status(), status);
         assert!(fault.to_string().contains(told), "{fault}");
     }
+}
+
+#[tokio::test]
+async fn what_was_answered_before_asks_nobody() {
+    let mut cloud = cloud(true).await;
+    let asked = |id: u128| small_with(json!({"requested_networks": [{"network_id": uuid(id)}]}));
+    let Answer::Now(first) = cloud.once(CALL, "k", asked(NETWORK)).await.unwrap() else {
+        panic!("nothing was answered before");
+    };
+    cloud.scheduler = cloud.scheduler.with_networks(Arc::new(Away));
+    let written = serde_json::to_string(&first).unwrap();
+    assert_eq!(cloud.once(CALL, "k", asked(NETWORK)).await.unwrap(), Answer::Before(written));
+    assert_eq!(cloud.once(CALL, "k", asked(FLAT)).await.unwrap_err().status(), 422);
+    assert_eq!(cloud.once(CALL, "l", asked(NETWORK)).await.unwrap_err().status(), 503);
+    let outcomes = cloud.scheduler.tally().outcomes().filter(|(_, of)| of.count > 0);
+    let outcomes: Vec<_> = outcomes.map(|(name, of)| (name, of.count)).collect();
+    assert_eq!(outcomes, [("placed", 1), ("repeated", 1), ("failed", 1)]);
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use crate::cloud::{CALL, Cloud, NOW, host, refused, small, small_with};
 const OWNER: (&str, &str) = ("project", "user");
 
 impl Cloud {
-    async fn once(
+    pub async fn once(
         &self,
         call: Call<'_>,
         key: &str,

@@ -278,6 +278,9 @@ impl<R: Repeat> Run<'_, R> {
         let (order, now) = (&self.order, self.now);
         let header: Option<DecisionRow> =
             self.decision.map(|id| record::header(id, self.request_id, order, outcome, now));
+        if header.is_none() && !self.keeps(&written) {
+            return self.before().map_err(WriteError::Refused);
+        }
         let repeat = self.repeat.clone();
         let propose = move |image: &Image| {
             if let Some(before) = repeat.before(image)? {
@@ -289,6 +292,11 @@ impl<R: Repeat> Run<'_, R> {
             Ok((change, None))
         };
         self.ledger.write(self.request_id, propose).await
+    }
+
+    /// Whether anything is kept of an answer that claims nothing.
+    fn keeps(&self, written: &R::Written) -> bool {
+        !self.repeat.keep(&self.ledger.image(), written, None, self.now).is_empty()
     }
 
     /// Hands the body in, to be written beside the answer.

@@ -88,6 +88,16 @@ async fn without_rows_nothing_is_recorded() {
 }
 
 #[tokio::test]
+async fn what_leaves_nothing_behind_needs_no_writer() {
+    let cloud = Cloud::with(|settings| settings.decisions.max_rows = 0).await;
+    cloud.report("h1", host(4)).await;
+    cloud.scheduler.ledger().close().await;
+    let dry = cloud.select(small_with(json!({"dry_run": true}))).await;
+    assert_eq!(dry.selections[0].destination.host, "h1");
+    cloud.no_host(small_with(json!({"flavor": {"vcpus": 5, "memory_mb": 64}}))).await;
+}
+
+#[tokio::test]
 async fn old_decisions_give_way() {
     let cloud = Cloud::with(|settings| settings.decisions.max_rows = 3).await;
     cloud.report("h1", host(4)).await;

@@ -50,11 +50,13 @@ impl Hub {
             return;
         };
         let theirs = self.await_theirs(&instances).await;
-        let body = match wish.decision {
+        // Only a difference is explained.
+        let differs = instances.iter().any(|it| wish.spots.get(it) != theirs.get(it));
+        let decision = match wish.decision.filter(|_| differs) {
             Some(id) => self.scheduler.decision(&id.to_string()).await.ok(),
             None => None,
         };
-        let body = body.and_then(|decision| decision.body);
+        let body = decision.and_then(|decision| decision.body);
         for instance in instances {
             let (ours, theirs) = (wish.spots.get(&instance), theirs.get(&instance));
             let differ = ours != theirs;

@@ -49,7 +49,8 @@ impl Hunt<'_> {
 
     /// Rule 15b: tasks that their jobs can spare, then whole jobs, wherever
     /// their tasks run. Plugins are asked in that order; a job that is not let
-    /// go whole stays.
+    /// go whole stays. One of which a task stays that it could spare is not
+    /// whole, either: it would be left below its minimum.
     fn bundles(&self, session: &mut Session<'_>, candidates: &[TaskIx]) -> Vec<Unit> {
         let (mut units, mut jobs) = (Vec::new(), Vec::new());
         let mut spared = Spare::new();
@@ -66,7 +67,12 @@ impl Hunt<'_> {
         }
         let asked: Vec<TaskIx> = units.iter().flat_map(|unit| unit.tasks.clone()).collect();
         let let_go = self.vote(session, &asked);
-        units.retain(|unit| unit.tasks.iter().all(|task| let_go.contains(task)));
+        let kept = asked.iter().filter(|task| !let_go.contains(task));
+        let kept: Vec<JobIx> = kept.map(|task| session.state[*task].job).collect();
+        units.retain(|unit| match unit.whole {
+            Some(job) => !kept.contains(&job),
+            None => unit.tasks.iter().all(|task| let_go.contains(task)),
+        });
         units
     }
 

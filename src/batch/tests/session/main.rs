@@ -13,3 +13,4 @@ mod refusals;
 mod rules;
 mod topology;
 mod undo;
+mod victims;

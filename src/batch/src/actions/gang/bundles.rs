@@ -4,6 +4,7 @@ use super::Asker;
 use crate::actions::spare::Spare;
 use crate::amounts::Amounts;
 use crate::session::{DomainIx, Eviction, JobIx, Session, Status, TaskIx};
+use foldhash::HashSet;
 use std::cmp::Ordering;
 
 /// The annotation by which a job as a whole is kept from being evicted.
@@ -38,12 +39,19 @@ pub(super) fn of(
     sort(session, asker, &need, &mut bundles);
     let asked: Vec<TaskIx> = bundles.iter().flat_map(|bundle| bundle.tasks.clone()).collect();
     let let_go = session.tiers.evictable(&session.state, asker.eviction, asker.job, &asked);
-    let let_go: foldhash::HashSet<TaskIx> = let_go.into_iter().collect();
+    let let_go: HashSet<TaskIx> = let_go.into_iter().collect();
+    // A job that keeps what it could spare does not go whole (rule 15b); in the
+    // peer's way it does.
+    let kept = asked.iter().filter(|task| !let_go.contains(task));
+    let mut kept: HashSet<JobIx> = kept.map(|task| session.state[*task].job).collect();
+    if !session.tiers.takes_whole_gangs(asker.eviction) {
+        kept.clear();
+    }
     bundles.retain_mut(|bundle| {
         let before = bundle.tasks.len();
         bundle.tasks.retain(|task| let_go.contains(task));
         if bundle.whole {
-            allowed && bundle.tasks.len() == before
+            allowed && bundle.tasks.len() == before && !kept.contains(&bundle.job)
         } else {
             !bundle.tasks.is_empty()
         }

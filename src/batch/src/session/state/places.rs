@@ -22,16 +22,14 @@ impl State {
             return;
         }
         self.jobs[job.index()].bound(&self.domains);
-        let mut placed = None;
         for group in self[job].group_numbers() {
             let own = self.spread_of(job, group);
             let at = &mut self.jobs[job.index()].groups[group.index()];
             at.near = None;
             at.placed = own.filter(|_| at.limit.is_some());
-            if let Some(own) = at.placed {
-                placed = Some(self.domains.joined(placed, own));
-            }
         }
+        // The job's own topology binds tasks of all sub-groups.
+        let placed = self.spread(job);
         self.jobs[job.index()].placed = placed;
     }
 

@@ -1,7 +1,8 @@
 //! `backfill`: gives tasks that ask for nothing a place.
 
 use super::{Action, may_be_placed, waiting};
-use crate::session::{JobIx, Place, Session, Statement, Status, TaskIx};
+use crate::session::{DomainIx, JobIx, Place, Session, Statement, Status, TaskIx};
+use stowplan_engine::HostIx;
 
 /// Places the best-effort tasks of all valid jobs, queue by queue, job by job.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,12 +48,8 @@ fn place_all(session: &mut Session<'_>, job: JobIx) {
     let mut statement = Statement::new(job);
     let tasks = waiting(session, job, |task| session.state.shape_of(task).is_best_effort());
     for task in tasks {
-        let best = match session.domain_for(task) {
-            None => Ok(None),
-            Some(domain) if domain == session.state.domains.top() => session.best_host(task),
-            Some(domain) => session.best_host_in(task, domain),
-        };
-        if let Ok(Some(Place::Now(host))) = best {
+        let host = host_for(session, task);
+        if let Some(host) = host {
             session.allocate(&mut statement, task, host);
         }
     }
@@ -60,5 +57,31 @@ fn place_all(session: &mut Session<'_>, job: JobIx) {
         session.commit(statement);
     } else {
         session.keep(statement);
+    }
+}
+
+/// The host with room now for a task. Where several domains will do it is the
+/// best of all hosts if that is in one of them, else one of the first domain
+/// that has any.
+fn host_for(session: &mut Session<'_>, task: TaskIx) -> Option<HostIx> {
+    let allowed = session.domains_for_task(task);
+    let top = session.state.domains.top();
+    if allowed.len() > 1
+        && let Some(host) = best_now(session, task, top)
+        && allowed.iter().any(|domain| session.state.domains.contains(*domain, host))
+    {
+        return Some(host);
+    }
+    allowed.into_iter().find_map(|domain| best_now(session, task, domain))
+}
+
+fn best_now(session: &mut Session<'_>, task: TaskIx, domain: DomainIx) -> Option<HostIx> {
+    let best = match domain == session.state.domains.top() {
+        true => session.best_host(task),
+        false => session.best_host_in(task, domain),
+    };
+    match best {
+        Ok(Some(Place::Now(host))) => Some(host),
+        Ok(Some(Place::Later(_)) | None) | Err(_) => None,
     }
 }

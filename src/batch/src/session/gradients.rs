@@ -33,15 +33,16 @@ impl Session<'_> {
         self.cut(self.state.domains.gradients(within, asked, purpose), purpose)
     }
 
-    /// Where a single task may go: as far from those of its job and sub-group
-    /// that have a place as their topologies allow. None when these are too far
-    /// from each other as it is.
+    /// Where a single task may go, the best first: as far from those of its job
+    /// and sub-group that have a place as their topologies allow; where none has
+    /// and not all hosts will do, to one of the domains that do. None when those
+    /// that are there are too far from each other as it is.
     #[must_use]
-    pub fn domain_for(&self, task: TaskIx) -> Option<DomainIx> {
+    pub fn domains_for_task(&self, task: TaskIx) -> Vec<DomainIx> {
         let (state, domains) = (&self.state, &self.state.domains);
         let (job, group) = (state[task].job, state[task].group);
         if !state[job].has_topology() {
-            return Some(domains.top());
+            return vec![domains.top()];
         }
         let own = state[job].group(group).and_then(|group| group.limit);
         let bounds =
@@ -51,10 +52,23 @@ impl Session<'_> {
         let mut narrowest = domains.top();
         for (limit, placed) in bounds {
             if let (Some(limit), Some(placed)) = (limit, placed) {
-                narrowest = narrowest.min(domains.widest(placed, limit)?);
+                let Some(widest) = domains.widest(placed, limit) else { return Vec::new() };
+                narrowest = narrowest.min(widest);
             }
         }
-        Some(narrowest)
+        let [of_job, of_group] = bounds;
+        let too_wide = |at: DomainIx, (limit, placed): (Option<i64>, Option<DomainIx>)| {
+            placed.is_none() && limit.is_some_and(|limit| domains.get(at).tier > limit)
+        };
+        let mut open = vec![narrowest];
+        if too_wide(narrowest, of_job) {
+            open = self.domains_for_job(job, Purpose::Allocate).concat();
+        }
+        let inside = |at| match too_wide(at, of_group) {
+            true => self.domains_for_group(job, group, at, Purpose::Allocate).concat(),
+            false => vec![at],
+        };
+        open.into_iter().flat_map(inside).collect()
     }
 
     /// What all tasks of a sub-group that wait ask for.

@@ -340,6 +340,10 @@ pub trait Plugin: Send {
     /// A task has lost its host.
     fn deallocated(&mut self, _state: &State, _task: TaskIx) {}
 
+    /// Hosts were read anew: what they have and what others hold there may be
+    /// something else than steps have told.
+    fn refreshed(&mut self, _state: &State) {}
+
     /// What of its sums differs from counting afresh, in words: for tests and
     /// debug builds.
     fn audit(&self, _state: &State) -> Option<String> {

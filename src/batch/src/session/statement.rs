@@ -199,6 +199,7 @@ impl Session<'_> {
         let may_retry = at.refusals <= retries;
         let news = refused.news?;
         self.state.refresh(&hosts, news.as_ref());
+        self.tiers.refreshed(&self.state);
         may_retry.then_some(job)
     }
 }

@@ -323,6 +323,11 @@ impl Tiers {
         self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.deallocated(state, task));
     }
 
+    /// Tells every plugin that hosts were read anew.
+    pub fn refreshed(&mut self, state: &State) {
+        self.seats.iter_mut().flatten().for_each(|seat| seat.plugin.refreshed(state));
+    }
+
     /// What of the sums that plugins keep differs from counting afresh.
     #[must_use]
     pub fn audit(&self, state: &State) -> Option<String> {

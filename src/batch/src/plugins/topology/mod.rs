@@ -213,6 +213,10 @@ impl Plugin for NetworkTopologyAware {
         self.used.catch_up(state);
     }
 
+    fn refreshed(&mut self, state: &State) {
+        self.used = Used::of(state);
+    }
+
     fn audit(&self, state: &State) -> Option<String> {
         (self.used != Used::of(state)).then(|| "what domains have in use is wrong".to_owned())
     }

@@ -7,6 +7,7 @@ use super::commits::{Bind, Evict, Nomination, Outcome, Plan, Take};
 use super::objects::{JobIx, TaskIx};
 use super::state::State;
 use crate::world::Pick;
+use stowplan_engine::hint::HintOutcome;
 use stowplan_engine::{HostIx, HostView};
 
 /// A list of tentative steps of one job.
@@ -206,25 +207,41 @@ impl Session<'_> {
 
 /// Places that tasks had, to be given to them once more.
 #[derive(Clone, Debug, Default)]
-pub struct Replay(Vec<(TaskIx, HostIx, bool)>);
+pub struct Replay(Vec<Given>);
+
+/// The place that a task had.
+#[derive(Clone, Copy, Debug)]
+struct Given {
+    task: TaskIx,
+    host: HostIx,
+    /// Whether it had room there, or a promise of it.
+    now: bool,
+    /// What had become of its hint: later dry runs tell of other places.
+    hint: Option<HintOutcome>,
+}
 
 impl Session<'_> {
     /// The places in a statement.
     #[must_use]
     pub fn recorded(&self, statement: &Statement) -> Replay {
-        let place = |step: &Step| match *step {
-            Step::Allocate(task) => Some((task, self.state[task].host?, true)),
-            Step::Pipeline(task) => Some((task, self.state[task].host?, false)),
-            Step::Evict(..) => None,
+        let given = |step: &Step| {
+            let (task, now) = match *step {
+                Step::Allocate(task) => (task, true),
+                Step::Pipeline(task) => (task, false),
+                Step::Evict(..) => return None,
+            };
+            let at = &self.state[task];
+            Some(Given { task, host: at.host?, now, hint: at.hint })
         };
-        Replay(statement.steps.iter().filter_map(place).collect())
+        Replay(statement.steps.iter().filter_map(given).collect())
     }
 
     /// Gives tasks of a job the same places; none when one is not free any
     /// more.
     pub fn replayed(&mut self, job: JobIx, replay: &Replay) -> Option<Statement> {
         let mut statement = Statement::new(job);
-        for &(task, host, now) in &replay.0 {
+        for &Given { task, host, now, hint } in &replay.0 {
+            self.state.note_hint(task, hint);
             if !now {
                 self.pipeline(&mut statement, task, host);
             } else if !self.allocate(&mut statement, task, host) {

@@ -27,7 +27,8 @@ struct Plan {
     part: Option<usize>,
     /// Whether sub-groups have to be in one rack each.
     near: bool,
-    running: bool,
+    /// How many of its tasks run: none, or at least what it needs.
+    running: usize,
     /// Whether its last task asks for nothing.
     idle: bool,
 }
@@ -35,12 +36,17 @@ struct Plan {
 fn jobs() -> impl Strategy<Value = Vec<Plan>> {
     let size = (1..9usize, 1..4i64, 0..9usize);
     let kind = (0..2usize, 0..3usize, 0..4usize);
-    let parts = (proptest::option::of(1..4usize), any::<bool>(), any::<bool>(), any::<bool>());
-    let job = (size, kind, parts).prop_map(|(size, kind, parts)| {
+    let parts = (proptest::option::of(1..4usize), any::<bool>(), any::<bool>());
+    let runs = (any::<bool>(), 0..4usize);
+    let job = (size, kind, parts, runs).prop_map(|(size, kind, parts, runs)| {
         let ((tasks, cpu, min), (queue, class, topology)) = (size, kind);
-        let (part, near, running, idle) = parts;
+        let ((part, near, idle), (runs, waiting)) = (parts, runs);
         let tasks = part.map_or(tasks, |part| tasks.div_ceil(part) * part);
         let (min, idle) = (min.min(tasks), idle && part.is_none());
+        // Sub-groups run whole or not at all.
+        let unit = part.unwrap_or(1);
+        let needed = min.div_ceil(unit).max(1) * unit;
+        let running = if runs { tasks.saturating_sub(waiting * unit).max(needed) } else { 0 };
         Plan { queue, class, tasks, cpu, min, topology, part, near, running, idle }
     });
     proptest::collection::vec(job, 1..8)
@@ -64,14 +70,15 @@ impl Plan {
         }
     }
 
-    /// Hosts for all tasks where nothing else has to leave, if there are any.
+    /// Hosts for the tasks that run where nothing else has to leave, if there
+    /// are any.
     fn places(&self, free: &[i64]) -> Option<Vec<usize>> {
         let starts: BTreeSet<usize> = (0..free.len()).map(|host| self.domain(host)).collect();
         starts.into_iter().find_map(|domain| {
             let mut left = free.to_vec();
             let mut places: Vec<usize> = Vec::new();
             let mut home = None;
-            for task in 0..self.tasks {
+            for task in 0..self.running {
                 let starts_part = self.part.is_some_and(|part| task % part == 0);
                 home = home.filter(|_| !starts_part && self.part.is_some() && self.near);
                 let fits = |host: &usize| {
@@ -93,12 +100,13 @@ fn cluster(hosts: &[i64], jobs: &[Plan]) -> Value {
     let mut free = hosts.to_vec();
     let mut made = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
-        let places = if job.running { job.places(&free) } else { None };
+        let places = if job.running > 0 { job.places(&free) } else { None };
         for host in places.iter().flatten() {
             free[*host] -= job.cpu;
         }
         let task = |index: usize| {
-            let host = places.as_ref().map(|places| format!("h{}", places[index]));
+            let place = places.as_ref().and_then(|places| places.get(index));
+            let host = place.map(|place| format!("h{place}"));
             let idle = job.idle && index + 1 == job.tasks && host.is_none();
             let requests = json!({"cpu": job.cpu * 1000, "memory": GIB});
             let part = job.part.map_or(0, |part| index / part);
@@ -288,4 +296,89 @@ proptest! {
         prop_assert_eq!(other.evicts.iter().collect::<BTreeSet<_>>(), came.evicts.iter().collect());
         prop_assert_eq!(&other.pipelined, &came.pipelined);
     }
+}
+
+/// A cluster of hosts, each with its processors and its rack, and one job.
+fn one(hosts: &[(i64, Option<&str>)], job: Value) -> Value {
+    let node = |(number, (cpu, _)): (usize, &(i64, Option<&str>))| {
+        json!({
+            "name": format!("h{number}"),
+            "allocatable": {"cpu": cpu * 1000, "memory": 64 * GIB, "pods": 20},
+        })
+    };
+    let mut racks: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (number, (_, rack)) in hosts.iter().enumerate() {
+        racks.entry(rack.unwrap_or_default()).or_default().push(format!("h{number}"));
+    }
+    racks.remove("");
+    let domain =
+        |(name, nodes): (&str, Vec<String>)| json!({"name": name, "tier": 1, "nodes": nodes});
+    json!({
+        "name": "one", "nodes": hosts.iter().enumerate().map(node).collect::<Vec<_>>(),
+        "queues": [{"name": "q"}], "hyper_nodes": racks.into_iter().map(domain).collect::<Vec<_>>(),
+        "jobs": [job],
+    })
+}
+
+/// A job of `parts`, each of tasks with their hosts (empty: they wait); all in
+/// one rack. Tasks ask for `cpu` cores.
+fn parted(parts: &[&[&str]], min: usize, cpu: i64) -> Value {
+    let task = |(part, at, host): (usize, usize, &str)| {
+        json!({
+            "name": format!("j-w-{part}{at}"), "namespace": "p", "role": "w",
+            "phase": if host.is_empty() { "Pending" } else { "Running" }, "node": host,
+            "labels": {"part": part.to_string()},
+            "requests": if cpu > 0 { json!({"cpu": cpu * 1000, "memory": GIB}) } else { json!({}) },
+        })
+    };
+    let tasks = parts.iter().enumerate().flat_map(|(part, hosts)| {
+        hosts.iter().enumerate().map(move |(at, host)| (part, at, *host))
+    });
+    json!({
+        "name": "j", "namespace": "p", "queue": "q", "min_member": min, "phase": "Inqueue",
+        "network_topology": {"mode": "hard", "highestTierAllowed": 1},
+        "sub_group_policy": [{"name": "part", "subGroupSize": 1, "matchLabelKeys": ["part"],
+            "minSubGroups": 1}],
+        "tasks": tasks.map(task).collect::<Vec<_>>(),
+    })
+}
+
+#[test]
+fn what_comes_later_goes_where_the_job_is_already() {
+    // One sub-group runs in rack a; only rack b has room for the other.
+    let full = [(1, Some("a")), (4, Some("b"))];
+    let came = run(&one(&full, parted(&[&["h0"], &[""]], 1, 1)), &["allocate"]);
+    assert_eq!(came.binds, BTreeMap::new());
+    let roomy = [(2, Some("a")), (4, Some("b"))];
+    let came = run(&one(&roomy, parted(&[&["h0"], &[""]], 1, 1)), &["allocate"]);
+    assert_eq!(came.binds, [("p/j-w-10".to_owned(), "h0".to_owned())].into());
+}
+
+#[test]
+fn tasks_that_ask_for_nothing_stay_in_allowed_domains() {
+    let waiting: &[&str] = &["", ""];
+    // The first host by name is in no domain, and the top is too wide.
+    let cluster = one(&[(4, None), (4, Some("a")), (4, Some("b"))], parted(&[waiting], 1, 0));
+    let came = run(&cluster, &["allocate", "backfill"]);
+    let hosts: BTreeSet<&String> = came.binds.values().collect();
+    assert_eq!((came.binds.len(), hosts.len()), (2, 1), "{came:?}");
+    assert!(!hosts.contains(&"h0".to_owned()), "{came:?}");
+    // Nothing is allowed: nothing is placed.
+    let mut cluster = one(&[(4, None), (4, Some("a"))], parted(&[waiting], 1, 0));
+    cluster["nodes"][1]["unschedulable"] = json!(true);
+    let came = run(&cluster, &["allocate", "backfill"]);
+    assert_eq!(came.binds, BTreeMap::new());
+}
+
+#[test]
+fn hints_tell_of_the_place_that_was_taken() {
+    // Both racks are tried; the first is taken, where the preferred host is.
+    let hosts = [(2, Some("a")), (2, Some("a")), (2, Some("b")), (2, Some("b"))];
+    let mut job = parted(&[&[""], &[""]], 2, 1);
+    job["hint"] = json!({"preferredNodeNames": ["h1"]});
+    let came = run(&one(&hosts, job), &["allocate"]);
+    let at = |host: &str| came.binds.values().filter(|at| *at == host).count();
+    assert_eq!(at("h1"), 2, "{came:?}");
+    let told: BTreeSet<&str> = came.hints.values().map(|hint| hint.as_str()).collect();
+    assert_eq!(told, ["used"].into(), "{came:?}");
 }

@@ -1,11 +1,13 @@
 //! What jobs of lower priority could yield.
 
 use crate::amounts::Amounts;
+use crate::plugins::quota::elastic;
 use crate::session::{QueueIx, State, Status};
 use std::collections::BTreeMap;
 
 /// What tasks that may be evicted hold, by queue and by the priority of their
-/// jobs, when a session begins.
+/// jobs, when a session begins: as far as it is more than what their jobs hold
+/// beyond their least, which queues do not count anyway.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lower {
     queues: Vec<BTreeMap<i64, Amounts>>,
@@ -14,7 +16,7 @@ pub(super) struct Lower {
 impl Lower {
     /// Of all jobs.
     pub(super) fn of(state: &State) -> Self {
-        let mut queues = vec![BTreeMap::new(); state.queues().count()];
+        let mut queues = vec![BTreeMap::<i64, Amounts>::new(); state.queues().count()];
         for job in state.jobs() {
             let at = &state[job];
             let tasks = at.tasks.iter().filter(|task| {
@@ -23,10 +25,9 @@ impl Lower {
                 has_place && task.preemptable && !task.protected
             });
             let Some(queue) = queues.get_mut(at.queue.index()) else { continue };
-            for task in tasks {
-                let held: &mut Amounts = queue.entry(at.priority).or_default();
-                held.add(&state.shape_of(*task).request);
-            }
+            let held = state.asked_by(tasks);
+            let yielded = held.exceeded(&elastic(at));
+            queue.entry(at.priority).or_default().add(&yielded);
         }
         Self { queues }
     }

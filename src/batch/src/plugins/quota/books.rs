@@ -31,6 +31,15 @@ pub fn remaining_need(least: &Amounts, held: &Amounts) -> Amounts {
     need
 }
 
+/// What a job holds beyond its least resources; all of it where it names none.
+#[must_use]
+pub fn elastic(job: &Job) -> Amounts {
+    match &job.min_resources {
+        Some(least) => job.allocated.exceeded(least),
+        None => job.allocated.clone(),
+    }
+}
+
 /// What an admitted job still needs for its least: all of it, or what is left
 /// of it once it runs. A job that has lost its minimum reserves nothing.
 #[must_use]
@@ -76,10 +85,7 @@ impl Books {
                 self.request.add(&state.shape_of(*task).request);
             }
         }
-        match &at.min_resources {
-            Some(least) => self.elastic.add(&at.allocated.exceeded(least)),
-            None => self.elastic.add(&at.allocated),
-        }
+        self.elastic.add(&elastic(at));
         if let Some(need) = promised(at) {
             self.inqueue.add(&need);
         }

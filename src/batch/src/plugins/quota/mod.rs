@@ -3,6 +3,6 @@
 mod books;
 
 pub use books::{
-    Books, capability, dominant_share, held_by_jobs, promised, queue_of, real_capability,
+    Books, capability, dominant_share, elastic, held_by_jobs, promised, queue_of, real_capability,
     remaining_need, too_much,
 };

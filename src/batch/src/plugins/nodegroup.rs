@@ -1,10 +1,10 @@
 //! `nodegroup`: queues keep to their groups of hosts.
 
 use super::{PluginFault, Setup};
-use crate::amounts::{Amounts, DimIx};
+use crate::amounts::{Amounts, DimIx, Missing};
 use crate::session::{
     HostVerdict, NodeGroups, NodePredicate, Plugin, Point, QueueIx, Score, Shape, ShapeIx, State,
-    TaskIx,
+    Status, TaskIx,
 };
 use crate::world::World;
 use std::collections::BTreeMap;
@@ -64,19 +64,42 @@ impl NodeGroup {
     fn rule(&self, queue: Option<QueueIx>) -> Option<&Arc<NodeGroups>> {
         self.rules.get(queue?.index())?.as_ref()
     }
+}
 
-    fn count(&self, state: &State, task: TaskIx) {
+impl Held {
+    /// What tasks hold as things stand, promises of earlier cycles included.
+    fn of(state: &State) -> Self {
+        let mut held = Self::default();
+        for task in state.jobs().flat_map(|job| state[job].tasks.iter().copied()) {
+            let status = state[task].status;
+            if status.is_allocated() || status == Status::Pipelined {
+                held.count(state, task);
+            }
+        }
+        held
+    }
+
+    fn count(&mut self, state: &State, task: TaskIx) {
         let queue = state[state[task].job].queue;
         if state[queue].group_limits.is_empty() {
             return;
         }
         let group = state[task].host.and_then(|host| group(&state.world, host));
         if let Some(group) = group {
-            let mut held = lock(&self.held);
-            held.places.insert(task, group.clone());
-            let sum = held.sums.entry((queue, group.clone())).or_default();
+            self.places.insert(task, group.clone());
+            let sum = self.sums.entry((queue, group.clone())).or_default();
             sum.add(&state.shape_of(task).request);
         }
+    }
+
+    /// In which group a queue holds something else than another count says.
+    fn differs(&self, other: &Self) -> Option<String> {
+        let nothing = Amounts::new();
+        let sum = |held: &Self, at| held.sums.get(at).unwrap_or(&nothing).clone();
+        let mut all = self.sums.keys().chain(other.sums.keys());
+        let at = all.find(|at| !sum(self, at).equals(&sum(other, at), Missing::Zero))?;
+        let (is, was) = (sum(other, at), sum(self, at));
+        Some(format!("a queue holds {is:?} in group {} and not {was:?}", at.1))
     }
 }
 
@@ -141,12 +164,7 @@ impl Plugin for NodeGroup {
     fn open(&mut self, state: &State) {
         let rules = state.queues().map(|queue| rule_of(state, queue, self.hierarchy));
         self.rules = rules.collect();
-        *lock(&self.held) = Held::default();
-        for task in state.jobs().flat_map(|job| state[job].tasks.iter().copied()) {
-            if state[task].status.is_allocated() {
-                self.count(state, task);
-            }
-        }
+        *lock(&self.held) = Held::of(state);
     }
 
     fn predicates(
@@ -172,7 +190,7 @@ impl Plugin for NodeGroup {
     }
 
     fn allocated(&mut self, state: &State, task: TaskIx) {
-        self.count(state, task);
+        lock(&self.held).count(state, task);
     }
 
     fn deallocated(&mut self, state: &State, task: TaskIx) {
@@ -183,6 +201,10 @@ impl Plugin for NodeGroup {
                 sum.sub(&state.shape_of(task).request);
             }
         }
+    }
+
+    fn audit(&self, state: &State) -> Option<String> {
+        lock(&self.held).differs(&Held::of(state))
     }
 }
 

@@ -93,6 +93,10 @@ pub struct Tasks {
     pub picks: Picks,
     pub node_selector: BTreeMap<String, String>,
     pub tolerations: Vec<Toleration>,
+    /// Since when it runs.
+    pub started: Option<Micros>,
+    /// The queue that hosts are judged for.
+    pub queue: Option<QueueIx>,
 }
 
 pub fn tasks(role: &'static str, count: u32, cpu: i64) -> Tasks {
@@ -127,6 +131,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
             request,
             node_selector: Arc::new(role.node_selector.clone()),
             tolerations: Arc::new(role.tolerations.clone()),
+            queue: role.queue,
             ..Shape::default()
         });
         for index in 0..role.count {
@@ -148,7 +153,7 @@ pub fn add_job(state: &mut State, name: &str, min_available: u32, roles: &[Tasks
                 protected: false,
                 notes: Arc::default(),
                 cells: Vec::new(),
-                started: None,
+                started: role.started,
                 host: role.host,
                 picks: role.picks.clone(),
                 nominated: None,

@@ -8,6 +8,7 @@ mod fragmentation;
 mod gangs;
 mod hosts;
 mod properties;
+mod queues;
 mod recorded;
 mod refusals;
 mod rules;

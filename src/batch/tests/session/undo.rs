@@ -1,12 +1,13 @@
 //! Steps can be taken back in any order, and the best host is always the one
 //! that a full scan finds.
 
-use crate::bench::{Accept, GPU, Host, OPTIONS, Tasks, add_job, cpu, plugins, state, tasks};
+use crate::bench::{Accept, GPU, Host, OPTIONS, Tasks, add_job, cpu, only, plugins, state, tasks};
 use proptest::prelude::*;
 use stowplan_batch::amounts::DimIx;
 use stowplan_batch::session::{JobIx, Place, Session, State, Statement, Status, TaskIx};
 use stowplan_batch::world::{Pick, Source};
 use stowplan_engine::{HostIx, HostView};
+use stowplan_model::Micros;
 
 const HOSTS: u32 = 70;
 /// Shares of a device.
@@ -70,7 +71,10 @@ fn running(state: &mut State) -> JobIx {
         let mut request = vec![(DimIx::CPU, 1)];
         request.extend((!devices.is_empty()).then_some((GPU, SHARES / 2)));
         let (status, host) = (Some(Status::Running), Some(ix));
-        Tasks { status, host, picks: picks.collect(), request, ..tasks("running", 1, 1) }
+        let picks = picks.collect();
+        // Half of them run long enough to show in metrics.
+        let started = ix.0.is_multiple_of(2).then_some(Micros(0));
+        Tasks { status, host, picks, request, started, ..tasks("running", 1, 1) }
     };
     let tasks: Vec<Tasks> = (0..RUNNING).map(task).collect();
     let job = add_job(state, "p/e", 2, &tasks);
@@ -132,12 +136,14 @@ proptest! {
     fn what_is_undone_was_never_there(
         sizes in proptest::collection::vec(1i64..6, 1..5),
         ops in ops(),
+        loads in any::<bool>(),
     ) {
         let (mut state, jobs) = cloud(&sizes);
         let victims = running(&mut state);
         let before = state.clone();
         let mut commits = Accept::default();
-        let mut session = Session::open(state, plugins(), OPTIONS, &mut commits);
+        let tiers = if loads { only(&["priority", "gang", "predicates", "usage"]) } else { plugins() };
+        let mut session = Session::open(state, tiers, OPTIONS, &mut commits);
         let mut open: Vec<Statement> = jobs.iter().map(|job| Statement::new(*job)).collect();
         for op in ops {
             match op {

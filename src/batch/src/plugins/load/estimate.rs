@@ -6,6 +6,7 @@ use crate::plugins::{ArgumentFault, Arguments};
 use crate::session::{State, Status, TaskIx};
 use crate::world::{Kind, World};
 use foldhash::{HashMap, HashMapExt};
+use std::collections::BTreeMap;
 use stowplan_engine::{HostIx, HostView};
 
 /// How much of its request a task is expected to use.
@@ -59,11 +60,11 @@ impl Estimator {
         })
     }
 
-    /// Whether the metrics do not show a task yet.
-    fn is_hidden(&self, state: &State, task: TaskIx) -> bool {
+    /// Whether the metrics do not show a task yet, or it is still to come.
+    pub(super) fn is_hidden(&self, state: &State, task: TaskIx) -> bool {
         let at = &state[task];
         match at.status {
-            Status::Allocated | Status::Binding | Status::Bound => true,
+            Status::Allocated | Status::Pipelined | Status::Binding | Status::Bound => true,
             Status::Running => {
                 at.started.is_none_or(|started| state.now.since(started) < self.interval)
             }
@@ -140,6 +141,30 @@ impl Estimates {
         if let Some(sum) = self.by_host.get_mut(host.index()) {
             sum.iter_mut().zip(estimate).for_each(|(sum, part)| *sum -= part);
         }
+    }
+
+    /// What differs from counting afresh, in words. What was added for a task
+    /// depends on what its host did then, so only tasks and sums are compared.
+    pub(super) fn audit(&self, state: &State, estimator: &Estimator) -> Option<String> {
+        let all = state.jobs().flat_map(|job| state[job].tasks.iter().copied());
+        let hidden = all.filter(|task| estimator.is_hidden(state, *task));
+        let fresh: BTreeMap<TaskIx, HostIx> =
+            hidden.filter_map(|task| Some((task, state[task].host?))).collect();
+        let kept: BTreeMap<TaskIx, HostIx> =
+            self.by_task.iter().map(|(task, (host, _))| (*task, *host)).collect();
+        if kept != fresh {
+            return Some(format!("estimates are kept of {kept:?} and not of {fresh:?}"));
+        }
+        let mut sums = vec![[0.0; 2]; self.by_host.len()];
+        for (host, estimate) in self.by_task.values() {
+            let sum = sums.get_mut(host.index())?;
+            sum.iter_mut().zip(estimate).for_each(|(sum, part)| *sum += part);
+        }
+        // Sums of decimals depend on their order.
+        let near = |a: &f64, b: &f64| (a - b).abs() <= 1e-6 * (1.0 + a.abs().max(b.abs()));
+        let mut hosts = self.by_host.iter().zip(&sums);
+        let (was, is) = hosts.find(|(was, is)| !was.iter().zip(*is).all(|(a, b)| near(a, b)))?;
+        Some(format!("tasks on a host are estimated at {is:?} and not {was:?}"))
     }
 
     /// What a host does and will do, in parts of one.

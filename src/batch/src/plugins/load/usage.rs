@@ -87,11 +87,18 @@ impl Plugin for Usage {
     }
 
     fn allocated(&mut self, state: &State, task: TaskIx) {
-        self.estimates.add(state, &self.estimator, &self.loads, self.weights, task);
+        // One that stays after all may show in the metrics already.
+        if self.estimator.is_hidden(state, task) {
+            self.estimates.add(state, &self.estimator, &self.loads, self.weights, task);
+        }
     }
 
     fn deallocated(&mut self, _: &State, task: TaskIx) {
         self.estimates.remove(task);
+    }
+
+    fn audit(&self, state: &State) -> Option<String> {
+        self.estimates.audit(state, &self.estimator)
     }
 }
 

@@ -14,15 +14,15 @@ impl Action for Shuffle {
     }
 
     fn run(&self, session: &mut Session<'_>) {
-        let asked = session.tiers.shufflers(session.state.now, &session.state.diary);
-        if asked.is_empty() {
+        let due = session.tiers.shufflers(session.state.now, &session.state.diary);
+        if due.is_empty() {
             return;
         }
         let state = &session.state;
         let tasks = state.jobs().flat_map(|job| state[job].tasks.iter().copied());
         let running: Vec<TaskIx> =
             tasks.filter(|task| state[*task].status == Status::Running).collect();
-        let victims = session.tiers.victim_tasks(&session.state, &asked, &running);
+        let (victims, asked) = session.tiers.victim_tasks(&session.state, &due, &running);
         for plugin in asked {
             session.state.diary.insert(plugin, session.state.now);
         }

@@ -157,20 +157,23 @@ impl Tiers {
 
     /// Which of the running tasks should leave their hosts: all that any plugin
     /// of the first tier with an answer names, as far as no plugin keeps them.
+    /// `ask` are the plugins that may be asked; with the tasks, those that were.
     #[must_use]
     pub fn victim_tasks(
         &mut self,
         state: &State,
-        asked: &[&str],
+        ask: &[&str],
         running: &[TaskIx],
-    ) -> Vec<TaskIx> {
+    ) -> (Vec<TaskIx>, Vec<&'static str>) {
         let mut victims: Vec<TaskIx> = Vec::new();
+        let mut asked = Vec::new();
         let mut named = BTreeSet::new();
         for tier in &mut self.seats {
-            let seats = tier.iter_mut().filter(|seat| {
-                seat.is_on(Point::VictimTasks) && asked.contains(&seat.plugin.name())
-            });
+            let seats = tier
+                .iter_mut()
+                .filter(|seat| seat.is_on(Point::VictimTasks) && ask.contains(&seat.plugin.name()));
             for seat in seats {
+                asked.push(seat.plugin.name());
                 let more = seat.plugin.victim_tasks(state, running);
                 victims.extend(more.into_iter().filter(|task| named.insert(*task)));
             }
@@ -180,7 +183,8 @@ impl Tiers {
         }
         let keepers = self.seats.iter_mut().flatten();
         let keepers = keepers.filter(|seat| seat.is_on(Point::VictimTasks));
-        keepers.fold(victims, |left, seat| seat.plugin.lets_go(state, left))
+        let victims = keepers.fold(victims, |left, seat| seat.plugin.lets_go(state, left));
+        (victims, asked)
     }
 
     /// Which of these tasks may leave for a job as a whole, in the order given.

@@ -1,9 +1,13 @@
 //! Who leaves for others, and who stays because a plugin keeps it.
 
+use crate::bench::{Accept, OPTIONS, Tasks, add_job, cpu, state, tasks};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use stowplan_batch::actions::actions;
 use stowplan_batch::scenario::BatchScenario;
+use stowplan_batch::session::{Plugin, Point, Seat, Session, State, Status, TaskIx, Tiers};
 use stowplan_config::Settings;
+use stowplan_engine::HostIx;
 
 const NOW: i64 = 10_000;
 
@@ -56,9 +60,54 @@ fn a_job_that_a_plugin_keeps_a_spare_task_of_does_not_go_whole() {
             let mut given = [false; 3];
             given[cooling] = true;
             let gone = leaving(action, &given, 2, 2);
-            assert!(gone.len() <= 1, "{action}, {cooling} stays: {gone:?} of 3 leave, 2 are needed");
+            assert!(
+                gone.len() <= 1,
+                "{action}, {cooling} stays: {gone:?} of 3 leave, 2 are needed"
+            );
         }
         // What the job can spare goes alone where that is enough.
         assert_eq!(leaving(action, &[false; 3], 2, 1).len(), 1, "{action}");
+    }
+}
+
+/// Names so many of the running tasks once a minute.
+struct Names(&'static str, usize);
+
+impl Plugin for Names {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+
+    fn points(&self) -> &'static [Point] {
+        &[Point::VictimTasks]
+    }
+
+    fn victim_period(&self) -> Option<i64> {
+        Some(60_000_000)
+    }
+
+    fn victim_tasks(&mut self, _: &State, running: &[TaskIx]) -> Vec<TaskIx> {
+        running.iter().copied().take(self.1).collect()
+    }
+}
+
+#[test]
+fn shuffle_notes_those_alone_that_were_asked() {
+    // A tier that names tasks leaves nothing to those behind it.
+    for (named, asked) in [(0, vec!["a", "b", "c"]), (1, vec!["a", "b"])] {
+        let seat = |name, count| Seat::new(Box::new(Names(name, count)), |_| true);
+        let tiers = vec![vec![seat("a", 0), seat("b", named)], vec![seat("c", 1)]];
+        let mut state = state(&[cpu(4)]);
+        let (status, host) = (Some(Status::Running), Some(HostIx(0)));
+        add_job(&mut state, "p/runs", 0, &[Tasks { status, host, ..tasks("worker", 2, 1) }]);
+        let mut commits = Accept::default();
+        let mut session = Session::open(state, Tiers::new(tiers), OPTIONS, &mut commits);
+        for action in actions(["shuffle"], &BTreeMap::new()).unwrap() {
+            action.run(&mut session);
+        }
+        let noted: Vec<&str> = session.state.diary.keys().copied().collect();
+        assert_eq!(noted, asked);
+        drop(session);
+        assert_eq!(commits.plans.len(), 1);
     }
 }
